@@ -1,0 +1,305 @@
+# Anteroom's build: GNU make, g++ 12, Debian 12. `make help` explains the targets.
+#
+# Sources are found by wildcard: a new .cc in a folder below needs no change here. Objects go to $(BUILD)/obj, archives
+# to $(BUILD)/lib, programs to $(BUILD)/bin, where BUILD is build/ itself, or build/asan, build/tsan with SANITIZE=.
+# Nothing here may fail while it is only read: on a fresh machine there is neither a compiler nor pkg-config.
+
+# help: make              programs into build/bin/, libraries into build/lib/; names the packages that are missing
+# help: make deps         installs the Debian packages for building and testing (as root, or through sudo)
+# help: make run          all of the above, then a daemon with a small crowd, to see a line move
+# help: make test         unit tests (also under ASan and UBSan), behaviour scripts, end to end; ends with
+# help:                   `N passed, N failed`
+# help: make check        formatting, clang-tidy, include directions, bans in the engine, sizes
+# help: make bench        every benchmark in a small size
+# help: make bench-engine the engine with a million and ten million waiting; ends with one line of JSON
+# help: make bench-redis  the same load against the daemon and against Redis, side by side; ends with one line of JSON
+# help: make install      programs, libraries, headers, pkg-config files, licence: PREFIX=/usr/local DESTDIR=
+# help: make format       puts every source into the project's format
+# help: make clean        removes build/
+# help:
+# help: Any program or test alone, and the sanitizer builds:
+# help:   make build/bin/unit_tests && build/bin/unit_tests --test-case='*wheel*'
+# help:   make SANITIZE=address build/asan/bin/unit_tests
+# help:   make SANITIZE=thread build/tsan/bin/unit_tests
+# help:   ANTEROOM_SEED=7 build/bin/unit_tests        repeats a random run
+# help: Variables: SANITIZE=address|thread, JOBS=2 (default: all cores), CXXFLAGS='-O0 -g', PREFIX, DESTDIR
+# help:   make install PREFIX=/usr DESTDIR=/tmp/image
+# help:   make compile_commands.json                  for editors
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := all
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+# Parallel by default; `make -j1` still wins.
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += --jobs=$(JOBS)
+endif
+ifneq (,$(filter clean,$(MAKECMDGOALS)))
+.NOTPARALLEL:
+endif
+
+# --- configuration ---
+
+SANITIZE ?=
+ifeq ($(SANITIZE),)
+BUILD := build
+OPTIMISE := -O2
+else ifeq ($(SANITIZE),address)
+BUILD := build/asan
+OPTIMISE := -O1
+SANITIZE_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+else ifeq ($(SANITIZE),thread)
+BUILD := build/tsan
+OPTIMISE := -O1
+SANITIZE_FLAGS := -fsanitize=thread -fno-omit-frame-pointer
+else
+$(error SANITIZE is empty, address or thread, not '$(SANITIZE)')
+endif
+ifneq ($(SANITIZE),)
+SANITIZE_FLAGS += -DANTEROOM_DCHECKS
+endif
+
+# popcnt and SSE4.2, which every x86-64 processor since 2009 has.
+ifeq ($(shell uname -m),x86_64)
+ARCHITECTURE := -march=x86-64-v2
+endif
+
+CXX := g++
+CXXFLAGS ?= $(OPTIMISE) -g
+CCACHE := $(shell command -v ccache 2>/dev/null)
+
+# g++ 12 takes an empty std::optional for an uninitialised one (GCC bug 80635), hence the one warning less.
+WARNINGS := -Wall -Wextra -Werror -Wno-maybe-uninitialized
+ANTEROOM_CXXFLAGS = -std=c++20 $(WARNINGS) $(ARCHITECTURE) $(SANITIZE_FLAGS) -I. -pthread
+
+# Abseil is linked statically, which starts a program in 2 ms instead of 5; the linker takes only what is used.
+ABSL_PACKAGES := absl_base absl_btree absl_cleanup absl_flags absl_flags_parse absl_flags_usage absl_flat_hash_map \
+  absl_flat_hash_set absl_hash absl_inlined_vector absl_int128 absl_random_random absl_span absl_status absl_statusor \
+  absl_str_format absl_strings absl_synchronization absl_time
+# Asked of pkg-config once, when the first program is linked.
+ABSL_LIBS = $(eval ABSL_LIBS := $$(patsubst -l%,-l:lib%.a,$$(filter -labsl_%,\
+  $$(shell pkg-config --libs $(ABSL_PACKAGES)))))$(ABSL_LIBS)
+LIBS = -Wl,--start-group $(ABSL_LIBS) -Wl,--end-group -luv -lxxhash -lcrypto -pthread
+
+# --- sources ---
+
+sources = $(sort $(foreach folder,$1,$(wildcard $(folder)/*.cc)))
+objects = $(patsubst %.cc,$(BUILD)/obj/%.o,$1)
+without_main = $(filter-out %/main.cc,$1)
+
+PROTOCOL_SOURCES := $(call sources,protocol)
+SERVER_PARTS := base engine auth storage net
+CLIENT_SOURCES := $(call sources,client)
+TESTING_SOURCES := $(call sources,client/testing)
+APP_SOURCES := $(call sources,server/app)
+# Every folder of tools is one library but for its main.cc; the CLI's main.cc is the program `anteroom`.
+TOOL_SOURCES := $(call sources,tools tools/*)
+TEST_SUPPORT_SOURCES := $(call sources,tests/support)
+UNIT_SOURCES := $(call sources,tests/unit)
+SCRIPT_SOURCES := $(call sources,tests/scripts)
+E2E_SOURCES := $(call sources,tests/e2e)
+BENCH_SOURCES := $(filter %_bench.cc,$(call sources,bench))
+BENCH_SUPPORT_SOURCES := $(filter-out %_bench.cc,$(call sources,bench))
+LOADGEN_SOURCES := $(call sources,bench/loadgen)
+
+TEST_SOURCES := $(TEST_SUPPORT_SOURCES) $(UNIT_SOURCES) $(SCRIPT_SOURCES) $(E2E_SOURCES) $(BENCH_SOURCES) \
+  $(BENCH_SUPPORT_SOURCES)
+ALL_SOURCES := $(PROTOCOL_SOURCES) $(call sources,$(addprefix server/,$(SERVER_PARTS))) $(APP_SOURCES) \
+  $(CLIENT_SOURCES) $(TESTING_SOURCES) $(TOOL_SOURCES) $(TEST_SOURCES) $(LOADGEN_SOURCES)
+
+# --- what can be built ---
+
+LIBRARIES := $(BUILD)/lib/libanteroom_protocol.a $(BUILD)/lib/libanteroom.a $(BUILD)/lib/libanteroom_testing.a
+PROGRAM_NAMES := $(if $(wildcard server/app/main.cc),anteroomd) $(if $(wildcard tools/cli/main.cc),anteroom)
+PROGRAMS := $(addprefix $(BUILD)/bin/,$(PROGRAM_NAMES))
+E2E_PROGRAMS := $(patsubst tests/e2e/%.cc,$(BUILD)/bin/%,$(E2E_SOURCES))
+BENCHES := $(patsubst bench/%.cc,$(BUILD)/bin/%,$(BENCH_SOURCES))
+UNIT_TESTS := $(if $(UNIT_SOURCES),$(BUILD)/bin/unit_tests)
+SCRIPT_TESTS := $(if $(SCRIPT_SOURCES),$(BUILD)/bin/script_tests)
+LOADGEN := $(if $(LOADGEN_SOURCES),$(BUILD)/bin/loadgen)
+
+.PHONY: all deps run test check bench bench-engine bench-redis install format tidy clean help
+.PHONY: test-programs unit-programs bench-programs print-sources compile_commands.json FORCE
+
+all: $(PROGRAMS) $(LIBRARIES)
+unit-programs: $(UNIT_TESTS) $(SCRIPT_TESTS)
+bench-programs: $(BENCHES) $(LOADGEN)
+test-programs: all unit-programs bench-programs $(E2E_PROGRAMS)
+
+# --- compiling ---
+
+# A file that holds the text $2 and is touched only when that changes: flags and lists of objects as prerequisites.
+define remember
+@mkdir -p $(@D)
+@cmp --silent $@ - <<<'$1' || cat >$@ <<<'$1'
+endef
+
+$(BUILD)/flags: FORCE
+	$(call remember,$(CXX) $(ANTEROOM_CXXFLAGS) $(CXXFLAGS))
+
+# Which packages there are is asked once a build folder.
+.PRECIOUS: $(BUILD)/packages-%
+$(BUILD)/packages-%: tools/install_deps.sh
+	@tools/install_deps.sh --missing $*
+	@mkdir -p $(@D) && touch $@
+
+# Outputs appear whole, by a rename: two makes in one folder, or a reader, never see half of one.
+$(BUILD)/obj/%.o: %.cc $(BUILD)/flags | $(BUILD)/packages-build
+	@mkdir -p $(@D)
+	@echo "  compile  $<"
+	@$(CCACHE) $(CXX) $(ANTEROOM_CXXFLAGS) $(CXXFLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.$$$$ && mv -f $@.$$$$ $@
+
+$(call objects,$(TEST_SOURCES)): | $(BUILD)/packages-test
+
+-include $(patsubst %.o,%.d,$(call objects,$(ALL_SOURCES)))
+
+# --- archives ---
+
+# $(call archive,NAME,SOURCES): build/lib/NAME.a, made anew when an object or the list of objects changes.
+define archive
+$(BUILD)/lists/$1: FORCE
+	$$(call remember,$(call objects,$2))
+$(BUILD)/lib/$1.a: $(call objects,$2) $(BUILD)/lists/$1
+	@mkdir -p $$(@D)
+	@echo "  archive  $$@"
+	@$$(AR) rcs $$@.$$$$$$$$ $(call objects,$2) && mv -f $$@.$$$$$$$$ $$@
+endef
+
+$(eval $(call archive,libanteroom_protocol,$(PROTOCOL_SOURCES)))
+$(foreach part,$(SERVER_PARTS),$(eval $(call archive,libserver_$(part),$(call sources,server/$(part)))))
+$(eval $(call archive,libserver_app,$(call without_main,$(APP_SOURCES))))
+$(eval $(call archive,libtools,$(call without_main,$(TOOL_SOURCES))))
+$(eval $(call archive,libtest_support,$(TEST_SUPPORT_SOURCES)))
+$(eval $(call archive,libbench_support,$(BENCH_SUPPORT_SOURCES)))
+# The two that are installed are complete in themselves.
+$(eval $(call archive,libanteroom,$(CLIENT_SOURCES) $(PROTOCOL_SOURCES)))
+$(eval $(call archive,libanteroom_testing,$(TESTING_SOURCES) $(call sources,server/base server/engine server/auth)))
+
+archives = $(patsubst %,$(BUILD)/lib/%.a,$1)
+SERVER_ARCHIVES := $(call archives,$(patsubst %,libserver_%,$(SERVER_PARTS)) libanteroom_protocol)
+TOOL_ARCHIVES := $(call archives,libtools libanteroom libserver_storage libserver_engine libserver_auth libserver_base)
+EVERY_ARCHIVE := $(call archives,libtest_support libserver_app libtools libanteroom libanteroom_testing) \
+  $(SERVER_ARCHIVES)
+
+# --- programs ---
+
+# $(call program,NAME,SOURCES,ARCHIVES,MORE LIBRARIES)
+define program
+$(BUILD)/lists/$1: FORCE
+	$$(call remember,$(call objects,$2))
+$(BUILD)/bin/$1: $(call objects,$2) $3 $(BUILD)/lists/$1
+	@mkdir -p $$(@D)
+	@echo "  link     $$@"
+	@$(CXX) $(SANITIZE_FLAGS) $$(LDFLAGS) -o $$@.$$$$$$$$ $(call objects,$2) \
+	  -Wl,--start-group $3 -Wl,--end-group $4 $$(LIBS) && mv -f $$@.$$$$$$$$ $$@
+endef
+
+$(eval $(call program,anteroomd,server/app/main.cc,$(call archives,libserver_app) $(SERVER_ARCHIVES)))
+$(eval $(call program,anteroom,tools/cli/main.cc,$(TOOL_ARCHIVES)))
+$(eval $(call program,unit_tests,$(UNIT_SOURCES),$(EVERY_ARCHIVE)))
+$(eval $(call program,script_tests,$(SCRIPT_SOURCES),$(EVERY_ARCHIVE)))
+$(eval $(call program,loadgen,$(LOADGEN_SOURCES),$(call archives,libanteroom)))
+$(foreach source,$(E2E_SOURCES),$(eval \
+  $(call program,$(basename $(notdir $(source))),$(source),$(EVERY_ARCHIVE))))
+# A bench without a main of its own gets Google Benchmark's.
+$(foreach source,$(BENCH_SOURCES),$(eval \
+  $(call program,$(basename $(notdir $(source))),$(source),$(call archives,libbench_support) $(EVERY_ARCHIVE),\
+  -lbenchmark_main -lbenchmark)))
+
+# --- running, testing, measuring ---
+
+# Programs that were just missing are found only by a make that starts after their installation, hence the second make.
+again = $(MAKE) --no-print-directory
+
+deps:
+	@tools/install_deps.sh build test
+
+run: deps
+	+@$(again) all
+	@tools/run.sh
+
+test: deps
+	@tests/run.sh
+
+check:
+	@tools/install_deps.sh build test check
+	@tools/checks/run.sh
+
+# Each in a small size, one after the other.
+bench: deps
+	+@$(again) bench-programs
+	@for bench in $(sort $(BENCHES)); do \
+	  echo "== $$bench"; ANTEROOM_BENCH_TINY=1 $$bench --benchmark_min_time=0.05 || exit 1; done
+
+bench-engine: deps
+	+@$(again) $(BUILD)/bin/engine_bench >&2
+	@$(BUILD)/bin/engine_bench
+
+bench-redis: deps
+	@tools/install_deps.sh redis
+	+@$(again) all bench-programs >&2
+	@bench/compare_redis.sh
+
+# --- installing ---
+
+# The engine's headers come along only if anteroom_testing's need them.
+HEADERS := $(foreach folder,protocol client client/testing,$(wildcard $(folder)/*.h)) \
+  $(if $(shell grep -ls '"server/' client/testing/*.h),$(wildcard server/base/*.h server/engine/*.h server/auth/*.h))
+LIBDIR = $(DESTDIR)$(PREFIX)/lib
+# The Abseil packages that the library's headers and objects use.
+LIBRARY_ABSL := absl_flat_hash_map absl_random_random absl_status absl_statusor absl_str_format absl_strings absl_time
+FILL_IN = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@ABSL@|$(LIBRARY_ABSL)|'
+
+install: all
+	install -d $(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/anteroom
+	$(if $(PROGRAMS),install $(PROGRAMS) $(DESTDIR)$(PREFIX)/bin)
+	install -m 644 $(BUILD)/lib/libanteroom.a $(BUILD)/lib/libanteroom_testing.a $(LIBDIR)
+	for header in $(HEADERS); do \
+	  install -D -m 644 $$header $(DESTDIR)$(PREFIX)/include/anteroom/$$header || exit 1; done
+	for name in anteroom anteroom_testing; do \
+	  $(FILL_IN) tools/pkgconfig/$$name.pc.in >$(LIBDIR)/pkgconfig/$$name.pc || exit 1; done
+	install -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/anteroom/LICENSE
+
+# --- care of the sources ---
+
+format:
+	@tools/install_deps.sh check
+	clang-format-14 -i $$(tools/checks/sources.sh '*.cc' '*.h')
+
+# One stamp for each .cc, so that only what changed, or whose headers changed, is looked at again.
+TIDY_STAMPS := $(patsubst %,build/tidy/%.ok,$(ALL_SOURCES))
+TIDY_FLAGS := -std=c++20 -Wall -Wextra $(ARCHITECTURE) -I.
+
+tidy: $(TIDY_STAMPS)
+
+build/tidy/%.ok: % .clang-tidy
+	@mkdir -p $(@D)
+	@echo "  tidy     $<"
+	@timeout 180 clang-tidy-14 --quiet $< -- $(TIDY_FLAGS) 2>$@.log || { cat $@.log; exit 1; }
+	@$(CXX) $(TIDY_FLAGS) -MM -MP -MT $@ -MF build/tidy/$<.d $< && touch $@
+
+ifneq (,$(filter tidy,$(MAKECMDGOALS)))
+-include $(patsubst %,build/tidy/%.d,$(ALL_SOURCES))
+endif
+
+# For the checks: every source that some target builds.
+print-sources:
+	@printf '%s\n' $(ALL_SOURCES)
+
+# For editors and clangd.
+compile_commands.json:
+	@{ echo '['; separator=; for source in $(ALL_SOURCES); do \
+	  printf '%s{"directory":"%s","file":"%s","command":"$(CXX) $(ANTEROOM_CXXFLAGS) -c %s"}\n' \
+	    "$$separator" "$(CURDIR)" $$source $$source; separator=,; done; echo ']'; } >$@
+
+clean:
+	rm -rf build compile_commands.json
+
+help:
+	@sed -n 's/^# *help: \{0,1\}//p' Makefile

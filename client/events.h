@@ -1,0 +1,70 @@
+// What watches tell, and what a door is told.
+#ifndef ANTEROOM_CLIENT_EVENTS_H_
+#define ANTEROOM_CLIENT_EVENTS_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/options.h"
+#include "protocol/messages.h"
+#include "protocol/refusal.h"
+
+namespace anteroom::client {
+
+// Names a watch of one client; never reused.
+struct WatchHandle {
+  uint64_t id = 0;
+  bool operator==(const WatchHandle&) const = default;
+};
+
+// One thing that a watch of visitors tells. A watch begins with the present state of each visitor,
+// and does so again after every reconnect. It ends with one event that has `last`, also when the
+// client is closed, and after it nothing comes; only Unwatch ends it without one.
+struct VisitorEvent {
+  std::string visitor;                          // empty: the watch as a whole, in its last event
+  std::optional<protocol::VisitorReply> reply;  // the visitor's state
+  std::optional<protocol::Refusal> refusal;  // why nothing more comes about this visitor, or at all
+  bool last = false;
+  absl::Status status;  // of a last event: why the watch ended, as a call's status tells it
+};
+
+// The same for a watch of a room.
+struct RoomEvent {
+  std::optional<protocol::RoomReply> reply;
+  std::optional<protocol::Refusal> refusal;
+  bool last = false;
+  absl::Status status;
+};
+
+using OnVisitorEvent = std::function<void(const VisitorEvent&)>;
+using OnRoomEvent = std::function<void(const RoomEvent&)>;
+
+// What a door is told (Enter). Either the daemon answered, and `reply` is there, or it could not be
+// asked (IsUnreachable), the policy is kLetPass, and `let_pass` is true. With kHold, and whenever
+// the daemon refuses, Enter gives an error instead.
+struct EnterReply {
+  std::optional<protocol::VisitorReply> reply;
+  bool let_pass = false;
+  absl::Status unreachable;  // why, when let_pass
+
+  // Whether to open the door.
+  bool may_pass() const {
+    return let_pass || (reply.has_value() && reply->state == protocol::State::kActive);
+  }
+};
+
+// What Enter gives for the daemon's answer, or the lack of one.
+absl::StatusOr<EnterReply> ToEnterReply(absl::StatusOr<protocol::VisitorReply> reply,
+                                        UnreachablePolicy policy);
+
+// For asynchronous calls. Called exactly once.
+template <typename Reply>
+using Callback = std::function<void(absl::StatusOr<Reply>)>;
+
+}  // namespace anteroom::client
+
+#endif  // ANTEROOM_CLIENT_EVENTS_H_

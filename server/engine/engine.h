@@ -1,0 +1,216 @@
+// The deterministic engine: commands in, effects out.
+//
+//   Engine engine(Engine::Options{.index_seed = seed});
+//   Effects effects;
+//   engine.Apply(at_ms, command::Join{room, "alice", 128}, &effects);
+//
+// It is a function of the commands and the times that come with them: the same log gives the same
+// state, byte for byte, on any machine. It reads no clock, draws nothing at random, touches no
+// file, no socket and no secret. The running daemon, recovery, tests and tools all drive it.
+//
+// Every Apply first sets the clock forward to its time, does what is due by then (at most
+// limits::kDuePerRecordMax deadlines), lets in who was left over by the record before, frees some
+// of what deleted rooms have left, and then does the command. So no call is long, and NextDue()
+// says when the next Tick is wanted.
+//
+// Threads: none; one owner.
+#ifndef ANTEROOM_SERVER_ENGINE_ENGINE_H_
+#define ANTEROOM_SERVER_ENGINE_ENGINE_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "server/engine/command.h"
+#include "server/engine/digest.h"
+#include "server/engine/effects.h"
+#include "server/engine/past.h"
+#include "server/engine/room.h"
+#include "server/engine/room_names.h"
+#include "server/engine/roster.h"
+#include "server/engine/timers.h"
+
+namespace anteroom {
+
+struct EngineOptions {
+  // Seeds the hash of the index, against ids chosen to collide. No part of the state.
+  uint64_t index_seed = 0;
+};
+
+// Invariants: everybody is in exactly one of a line and an inside queue, of the room that their
+// entry names; each room's counts are what its queues hold; the digest is that of a full recount.
+class Engine {
+ public:
+  static constexpr int64_t kNever = TimingWheel::kNever;
+
+  explicit Engine(EngineOptions options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // ---- changes ----
+
+  // `at_ms` is not before now_ms(). Appends to *effects.
+  void Apply(int64_t at_ms, const Command& command, Effects* effects);
+
+  // ---- time ----
+
+  int64_t now_ms() const { return now_ms_; }
+  // When time alone changes something next; not after now_ms() when something is left to do now.
+  int64_t NextDue() const;
+  // Whether any hard deadline is pending.
+  bool has_deadlines() const { return timers_.size() > 0; }
+
+  Digest digest();
+
+  // ---- rooms ----
+
+  // Nullptr when there is none. Good until the next Apply.
+  const Room* FindRoom(std::string_view name) const;
+  const Room* RoomAt(uint32_t number) const;
+  const RoomNames& room_names() const { return names_; }
+  // The sums over all rooms.
+  const Overall& overall() const { return overall_; }
+
+  // ---- people; handles are good until the next Apply ----
+
+  const Roster& roster() const { return roster_; }
+  // The handle of a visitor waiting or inside, or kNoHandle.
+  uint32_t FindVisitor(uint32_t room, std::string_view id) const { return roster_.Find(room, id); }
+  const Visitor& visitor(uint32_t handle) const { return roster_[handle]; }
+  // Of a visitor inside.
+  const Session& SessionOf(const Visitor& visitor) const {
+    return roster_.sessions()[visitor.place];
+  }
+  // The claim deadline, or the end of a fixed session; kNever for a sliding one.
+  int64_t DeadlineOf(const Session& session) const {
+    return session.timer == 0 ? kNever : timers_.DeadlineOf(session.timer);
+  }
+  // People before somebody waiting.
+  uint64_t AheadOf(const Visitor& visitor) const;
+  void PrefetchPlaceOf(const Visitor& visitor) const;
+
+  // The newest memory of an ended visitor that is not over at `at_ms`, and the one before it
+  // (Memory::older); kNoHandle when there is none.
+  uint32_t FindMemory(uint32_t room, std::string_view id, int64_t at_ms) const;
+  uint32_t OlderMemory(uint32_t memory, int64_t at_ms) const;
+  const Memory& memory(uint32_t handle) const { return memories_[handle]; }
+  // When somebody kept out may come again; nothing when they may now.
+  std::optional<int64_t> BlockedUntil(uint32_t room, std::string_view id, int64_t at_ms) const;
+  // The admission remembered under a key.
+  const AdmitKey* FindAdmitKey(const Room& room, std::string_view key, int64_t at_ms) const;
+
+  // The consecutive admissions that the last command::Admit made.
+  struct AdmitRange {
+    uint64_t first_admission = 0;
+    uint32_t count = 0;
+  };
+  const AdmitRange& last_admit() const { return last_admit_; }
+
+  // Whether somebody who joined now would be let in at once.
+  bool WouldAdmitNow(const Room& room, int64_t at_ms) const;
+
+  size_t bytes() const;
+  // Recounts everything.
+  void check_invariants();
+
+ private:
+  enum class Cause { kEvent, kTime };
+
+  // engine.cc: one overload for each command.
+  void Do(const command::Tick&, Effects*) {}
+  void Do(const command::RoomCreate& create, Effects* effects);
+  void Do(const command::RoomSet& set, Effects* effects);
+  void Do(const command::RoomDelete& del, Effects* effects);
+  void Do(const command::RoomReset& reset, Effects* effects);
+  void Do(const command::Join& join, Effects* effects);
+  void Do(const command::Enter& enter, Effects* effects);
+  void Do(const command::Leave& leave, Effects* effects);
+  void Do(const command::Claim& claim, Effects* effects);
+  void Do(const command::Finish& finish, Effects* effects);
+  void Do(const command::Expire& expire, Effects* effects);
+  void Do(const command::Settle& settle, Effects* effects);
+  void Do(const command::Admit& admit, Effects* effects);
+  void Do(const command::AdmitVisitor& admit, Effects* effects);
+  void Do(const command::Revoke& revoke, Effects* effects);
+
+  Room* MutableRoom(uint32_t number);
+  void DropRoom(Room& room, Effects* effects);
+  // The room of a command and its visitor, whose own deadline, if over, is done first. Nullptr when
+  // there is no such room.
+  Room* Settled(uint32_t room, std::string_view visitor, uint32_t* handle, Effects* effects);
+
+  // engine_due.cc
+  void DoDue(Effects* effects);
+  void EndOfSession(uint32_t session, Effects* effects);
+  void FreeDropped();
+  size_t FreeSome(Room& room, size_t entries_max);
+
+  // engine_admission.cc
+  void Pump(Room& room, Cause cause, Effects* effects);
+  void PumpPending(Effects* effects);
+  void SetBucketTimer(Room& room);
+  void AdmitFirst(Room& room, Effects* effects);
+
+  // engine_people.cc: the transitions of one visitor.
+  uint32_t AddWaiting(Room& room, std::string_view id, uint8_t lane, Effects* effects);
+  void LetIn(Room& room, uint32_t handle, Effects* effects);
+  void ClaimSession(Room& room, uint32_t handle, Effects* effects);
+  void End(Room& room, uint32_t handle, protocol::Reason reason, Effects* effects);
+  void Requeue(Room& room, uint32_t handle, Effects* effects);
+  void LeaveInside(Room& room, uint32_t handle);
+  uint32_t Remember(Room& room, const Visitor& visitor, uint64_t admission,
+                    protocol::Reason reason);
+  void ForgetEarly(Room& room, uint32_t memory);
+  void Forget(Room& room, uint32_t memory);
+  void Unblock(Room& room, uint32_t block);
+
+  // Counts one more in the room and overall.
+  void Count(Room& room, uint64_t Totals::* total) {
+    ++(room.totals.*total);
+    ++(overall_.totals.*total);
+  }
+
+  // engine_digest.cc
+  Digest DigestOfVisitor(const Visitor& visitor) const;
+  Digest DigestOfMemory(const Memory& memory) const;
+  Digest DigestOfBlock(const Block& block) const;
+  Digest DigestOfRoom(const Room& room) const;
+  Digest DigestOfEngine() const;
+  void TakeIn(Room& room, const Digest& entry);
+  void TakeOut(Room& room, const Digest& entry);
+  void Touch(Room& room);
+
+  int64_t now_ms_ = 0;
+  uint64_t next_arrival_ = 1;
+  uint64_t next_admission_ = 1;
+  uint64_t next_memory_ = 1;
+  uint32_t next_room_ = 1;
+
+  RankedQueuePool queue_pool_;
+  Roster roster_;
+  Memories memories_;
+  Blocks blocks_;
+  Timers timers_;
+
+  RoomNames names_;
+  absl::flat_hash_map<uint32_t, std::unique_ptr<Room>> rooms_;
+  std::deque<uint32_t> pump_pending_;
+  std::deque<uint32_t> dropped_;
+  std::vector<uint32_t> dirty_rooms_;
+  Overall overall_;
+  AdmitRange last_admit_;
+  Digest digest_;  // of all rooms, as taken up so far
+
+  size_t admissions_left_ = 0;  // of this record
+  std::vector<DueTimer> due_;
+};
+
+}  // namespace anteroom
+
+#endif  // ANTEROOM_SERVER_ENGINE_ENGINE_H_

@@ -1,0 +1,118 @@
+#include "server/storage/data_directory.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "server/base/limits.h"
+#include "server/storage/log_format.h"
+#include "server/storage/storage_status.h"
+
+namespace anteroom::storage {
+namespace {
+
+constexpr char kLockName[] = "lock";
+constexpr char kSecretsName[] = "secrets";
+constexpr std::string_view kTemporarySuffix = ".tmp";
+
+// Whether a crash of ours may have left this name: secrets, a segment or a snapshot half made.
+bool IsLeftover(std::string_view name) {
+  if (!name.ends_with(kTemporarySuffix)) return false;
+  name.remove_suffix(kTemporarySuffix.size());
+  return name == kSecretsName || ParseSegmentFileName(name).has_value() ||
+         (name.size() == 13 && name.ends_with(".snap"));
+}
+
+}  // namespace
+
+DataDirectory::DataDirectory(Files& files, std::string path, std::unique_ptr<FileLock> lock)
+    : files_(files), path_(std::move(path)), lock_(std::move(lock)) {}
+
+absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(Files& files, std::string path) {
+  const absl::StatusOr<bool> made = files.MakeDirectory(path);
+  if (!made.ok()) return made.status();
+  absl::StatusOr<std::unique_ptr<FileLock>> lock = files.Lock(JoinPath(path, kLockName));
+  if (!lock.ok()) {
+    if (KindOf(lock.status()) != FailureKind::kInUse) return lock.status();
+    return FailureStatus(FailureKind::kInUse, "the data directory " + path + " is in use: " +
+                                                  std::string(lock.status().message()));
+  }
+  const absl::StatusOr<std::vector<std::string>> names = files.List(path);
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    if (!IsLeftover(name)) continue;
+    const absl::Status removed = files.Remove(JoinPath(path, name));
+    if (!removed.ok()) return removed;
+  }
+  // Also when the directory was there: the crash may have come between its making and this. And a
+  // rename that only the page cache knows of must not be built upon.
+  absl::Status status = files.SyncDirectory(ParentDirectory(path));
+  if (status.ok()) status = files.SyncDirectory(path);
+  if (!status.ok()) return status;
+  return std::unique_ptr<DataDirectory>(
+      new DataDirectory(files, std::move(path), *std::move(lock)));
+}
+
+absl::StatusOr<std::string> DataDirectory::ReadSecrets() {
+  const std::string file_path = JoinPath(path_, kSecretsName);
+  const absl::StatusOr<std::unique_ptr<File>> file = files_.Open(file_path, OpenMode::kRead);
+  if (!file.ok()) return file.status();
+  const absl::StatusOr<uint64_t> size_bytes = (*file)->SizeBytes();
+  if (!size_bytes.ok()) return size_bytes.status();
+  if (*size_bytes > limits::kSecretsBytesMax) {
+    return DamageStatus(kSecretsName, limits::kSecretsBytesMax, "the file is too large");
+  }
+  std::string bytes(*size_bytes, '\0');
+  const absl::StatusOr<size_t> got = ReadFully(**file, 0, bytes.data(), bytes.size());
+  if (!got.ok()) return got.status();
+  bytes.resize(*got);
+  return bytes;
+}
+
+absl::Status DataDirectory::WriteSecrets(std::string_view bytes) {
+  if (bytes.size() > limits::kSecretsBytesMax)
+    return absl::InvalidArgumentError("too many secrets");
+  const std::string file_path = JoinPath(path_, kSecretsName);
+  const std::string temporary_path = file_path + std::string(kTemporarySuffix);
+  const absl::StatusOr<std::unique_ptr<File>> file = files_.Open(temporary_path, OpenMode::kCreate);
+  if (!file.ok()) return file.status();
+  absl::Status status = (*file)->Truncate(0);
+  if (status.ok()) status = WriteFully(**file, 0, bytes);
+  if (status.ok()) status = (*file)->Sync();
+  if (!status.ok()) {
+    files_.Remove(temporary_path).IgnoreError();
+    return status;
+  }
+  status = files_.Rename(temporary_path, file_path);
+  if (status.ok()) status = files_.SyncDirectory(path_);
+  return status;
+}
+
+absl::StatusOr<std::string> DataDirectory::LoadOrCreateSecrets(
+    const std::function<absl::StatusOr<std::string>()>& make) {
+  absl::StatusOr<std::string> stored = ReadSecrets();
+  if (stored.ok() || KindOf(stored.status()) != FailureKind::kNotFound) return stored;
+  const absl::StatusOr<bool> has_log = HasLog();
+  if (!has_log.ok()) return has_log.status();
+  if (*has_log) {
+    return FailureStatus(FailureKind::kSecretMissing,
+                         "the log in " + path_ +
+                             " is there but its secrets are not: without them no token that was "
+                             "given out is good. Put the file 'secrets' back");
+  }
+  absl::StatusOr<std::string> made = make();
+  if (!made.ok()) return made;
+  const absl::Status status = WriteSecrets(*made);
+  if (!status.ok()) return status;
+  return made;
+}
+
+absl::StatusOr<bool> DataDirectory::HasLog() {
+  const absl::StatusOr<std::vector<std::string>> names = files_.List(path_);
+  if (!names.ok()) return names.status();
+  return std::any_of(names->begin(), names->end(), [](const std::string& name) {
+    return ParseSegmentFileName(name).has_value();
+  });
+}
+
+}  // namespace anteroom::storage

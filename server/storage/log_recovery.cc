@@ -1,0 +1,378 @@
+#include "server/storage/log_recovery.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/cord.h"
+#include "server/base/check.h"
+#include "server/storage/log_reader.h"
+#include "server/storage/storage_status.h"
+
+namespace anteroom::storage {
+namespace {
+
+constexpr size_t kZeroBytesAtOnce = 1u << 20;
+
+// `status` with a place in front of its message, its code and payloads kept.
+absl::Status Placed(const absl::Status& status, const std::string& file, uint64_t offset_bytes) {
+  absl::Status placed(status.code(), file + " at byte " + std::to_string(offset_bytes) + ": " +
+                                         std::string(status.message()));
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { placed.SetPayload(url, payload); });
+  return placed;
+}
+
+// One reading of a log. Single letters in comments are the rows of FORMAT.md's decision table.
+class Recovery {
+ public:
+  Recovery(Files& files, const std::string& directory, const RecoveryOptions& options,
+           LogVisitor& visitor)
+      : files_(files), directory_(directory), options_(options), visitor_(visitor) {}
+
+  absl::StatusOr<RecoveredLog> Run();
+
+ private:
+  absl::Status ListSegments();
+  absl::Status FindLastInUse();
+  absl::Status ReadSegment(uint32_t number);
+  absl::Status ReadHeader(uint32_t number, SegmentReader& reader);
+  absl::Status ReadBatches(SegmentReader& reader);
+  absl::Status TakeBatch(const ParsedBatch& batch);
+  absl::Status TakeRecords(const ParsedBatch& batch);
+  absl::Status JudgeTail(SegmentReader& reader);
+  absl::Status CheckSpare(uint32_t number);
+  absl::Status CheckAfterClosed();
+  absl::Status CutTornEnd();
+  absl::Status Mend();
+
+  bool in_last() const { return header_.segment_number == last_in_use_; }
+  std::string path(const std::string& name) const { return JoinPath(directory_, name); }
+  absl::Status Damage(std::string_view why) const { return DamageStatus(name_, offset_, why); }
+
+  Files& files_;
+  const std::string directory_;
+  const RecoveryOptions options_;
+  LogVisitor& visitor_;
+
+  std::vector<uint32_t> segments_;
+  uint32_t last_in_use_ = 0;
+  uint32_t torn_header_ = 0;           // number of a spare whose header is torn
+  std::vector<uint64_t> spare_bytes_;  // sizes of the files after the last in use
+
+  // Of the segment being read.
+  std::string name_;
+  SegmentHeader header_;
+  uint64_t offset_ = 0;             // after the last valid batch
+  uint64_t last_batch_offset_ = 0;  // of that batch; 0 when there is none
+  bool closed_ = false;             // by a `next` batch
+  uint64_t next_segment_bytes_ = 0;
+
+  RecoveredLog log_;
+};
+
+absl::StatusOr<RecoveredLog> Recovery::Run() {
+  absl::Status status = ListSegments();
+  if (!status.ok()) return status;
+  if (segments_.empty()) return log_;
+  status = FindLastInUse();
+  for (const uint32_t number : segments_) {
+    if (!status.ok()) return status;
+    status = number <= last_in_use_ ? ReadSegment(number) : CheckSpare(number);
+  }
+  if (status.ok()) status = CheckAfterClosed();
+  if (status.ok() && options_.mode == RecoveryMode::kMend) status = Mend();
+  if (!status.ok()) return status;
+  log_.empty = false;
+  log_.last_header = header_;
+  log_.end_offset_bytes = offset_;
+  log_.segment_closed = closed_;
+  return log_;
+}
+
+// A: the numbers of the segments follow one another from 1.
+absl::Status Recovery::ListSegments() {
+  const absl::StatusOr<std::vector<std::string>> names = files_.List(directory_);
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    const std::optional<uint32_t> number = ParseSegmentFileName(name);
+    if (number.has_value()) segments_.push_back(*number);
+  }
+  std::sort(segments_.begin(), segments_.end());
+  uint32_t expected = 1;
+  for (const uint32_t number : segments_) {
+    if (number != expected) {
+      return DamageStatus(SegmentFileName(expected), 0,
+                          "the segment is missing, " + SegmentFileName(number) + " is there");
+    }
+    ++expected;
+  }
+  return absl::OkStatus();
+}
+
+// A segment is in use when its header is not all zero; those after the last are spares. One whose
+// header was being written at a crash is still a spare: its header is synced before anything else.
+absl::Status Recovery::FindLastInUse() {
+  for (const uint32_t number : segments_) {
+    const absl::StatusOr<std::unique_ptr<SegmentReader>> reader =
+        SegmentReader::Open(files_, path(SegmentFileName(number)));
+    if (!reader.ok()) return reader.status();
+    const absl::StatusOr<std::string_view> header = (*reader)->Read(0, kSegmentHeaderBytes);
+    if (!header.ok()) return header.status();
+    if (IsAllZero(*header)) continue;
+    last_in_use_ = number;
+    torn_header_ = 0;
+    const absl::Status decoded = DecodeSegmentHeader(*header, SegmentFileName(number)).status();
+    if (number == 1 || KindOf(decoded) != FailureKind::kDamaged) continue;
+    const absl::StatusOr<SegmentReader::NonZeroRange> rest =
+        (*reader)->FindNonZero(kSegmentHeaderBytes);
+    if (!rest.ok()) return rest.status();
+    if (rest->empty()) torn_header_ = number;
+  }
+  if (torn_header_ != 0) --last_in_use_;
+  // B: the first segment has its header from the moment it has its name.
+  if (last_in_use_ == 0) {
+    return DamageStatus(SegmentFileName(segments_.front()), 0, "the segment has no header");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Recovery::ReadSegment(uint32_t number) {
+  const bool after_closed = closed_;
+  name_ = SegmentFileName(number);
+  offset_ = 0;
+  last_batch_offset_ = 0;
+  absl::StatusOr<std::unique_ptr<SegmentReader>> reader = SegmentReader::Open(files_, path(name_));
+  if (!reader.ok()) return reader.status();
+  absl::Status status = ReadHeader(number, **reader);
+  if (!status.ok()) return status;
+  // G: the one before says that it goes on here.
+  if (number > 1 && (!after_closed || header_.segment_bytes < next_segment_bytes_)) {
+    return Damage("the segment before it does not lead to it");
+  }
+  closed_ = false;
+  ++log_.segment_count;
+  status = visitor_.Mark(MarkPlace::kSegmentStart, log_.next_sequence, header_.mark);
+  if (!status.ok()) return Placed(status, name_, 0);
+  offset_ = kSegmentHeaderBytes;
+  status = ReadBatches(**reader);
+  if (!status.ok()) return status;
+  return JudgeTail(**reader);
+}
+
+absl::Status Recovery::ReadHeader(uint32_t number, SegmentReader& reader) {
+  const absl::StatusOr<std::string_view> bytes = reader.Read(0, kSegmentHeaderBytes);
+  if (!bytes.ok()) return bytes.status();
+  // C: the log goes on in a later segment, so this one had a header.
+  if (IsAllZero(*bytes)) return Damage("the segment has no header, a later one has");
+  const SegmentHeader previous = header_;
+  const absl::StatusOr<SegmentHeader> header = DecodeSegmentHeader(*bytes, name_);  // D
+  if (!header.ok()) return header.status();
+  header_ = *header;
+  // E: it belongs at this place of this log.
+  if (header_.segment_number != number) {
+    return Damage("the segment is number " + std::to_string(header_.segment_number));
+  }
+  if (header_.first_sequence != log_.next_sequence) {
+    return Damage("the segment begins at record " + std::to_string(header_.first_sequence) + ", " +
+                  std::to_string(log_.next_sequence) + " is the next");
+  }
+  if (number > 1 && (header_.log_id != previous.log_id || header_.kind != previous.kind)) {
+    return Damage("the segment belongs to another log");
+  }
+  // F: a cut-short file can only be the last; a longer one was not written by this program.
+  const bool right_size = reader.file_bytes() == header_.segment_bytes ||
+                          (in_last() && reader.file_bytes() < header_.segment_bytes);
+  if (!right_size) {
+    return Damage("the file has " + std::to_string(reader.file_bytes()) +
+                  " bytes, its header says " + std::to_string(header_.segment_bytes));
+  }
+  if (options_.kind.has_value() && *options_.kind != header_.kind) {
+    return FailureStatus(FailureKind::kWrongKind,
+                         header_.kind == DirectoryKind::kTest
+                             ? directory_ + " was made on a virtual clock, for tests"
+                             : directory_ + " holds real data, not a test's");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Recovery::ReadBatches(SegmentReader& reader) {
+  while (!closed_) {
+    const absl::StatusOr<std::optional<ParsedBatch>> batch =
+        reader.ReadBatch(offset_, header_.segment_bytes, header_.salt);
+    if (!batch.ok()) return batch.status();
+    if (!batch->has_value()) return absl::OkStatus();
+    const absl::Status status = TakeBatch(**batch);
+    if (!status.ok()) return status;
+    last_batch_offset_ = offset_;
+    offset_ += (*batch)->size_bytes;
+    ++log_.batch_count;
+  }
+  return absl::OkStatus();
+}
+
+// The checksum is right, so whatever is wrong here is no torn write.
+absl::Status Recovery::TakeBatch(const ParsedBatch& batch) {
+  // H: a batch repeated, left out or in another's place.
+  if (batch.first_sequence != log_.next_sequence) {
+    return Damage("the batch begins at record " + std::to_string(batch.first_sequence) + ", " +
+                  std::to_string(log_.next_sequence) + " is the next");
+  }
+  log_.clean_stop = false;
+  switch (batch.type) {
+    case BatchType::kRecords:  // I
+      return TakeRecords(batch);
+    case BatchType::kEnd: {  // J
+      const std::optional<EngineMark> mark = DecodeEndPayload(batch.payload);
+      if (!mark.has_value() || batch.record_count != 0)
+        return Damage("the end record is malformed");
+      log_.clean_stop = true;
+      const absl::Status status = visitor_.Mark(MarkPlace::kCleanStop, log_.next_sequence, *mark);
+      return status.ok() ? status : Placed(status, name_, offset_);
+    }
+    case BatchType::kNext: {  // K
+      const std::optional<uint64_t> bytes = DecodeNextPayload(batch.payload);
+      if (!bytes.has_value() || batch.record_count != 0) return Damage("the batch is malformed");
+      closed_ = true;
+      next_segment_bytes_ = *bytes;
+      return absl::OkStatus();
+    }
+  }
+  return Damage("the batch is of unknown type " +
+                std::to_string(static_cast<uint32_t>(batch.type)));
+}
+
+absl::Status Recovery::TakeRecords(const ParsedBatch& batch) {
+  std::string_view payload = batch.payload;
+  std::string_view record;
+  for (uint32_t i = 0; i < batch.record_count; ++i) {
+    if (!TakeRecord(&payload, &record)) return Damage("the batch is malformed");
+    const absl::Status status = visitor_.Record(log_.next_sequence, record);
+    if (!status.ok()) return Placed(status, name_, offset_);
+    ++log_.next_sequence;
+    ++log_.record_count;
+  }
+  if (!payload.empty() || batch.record_count == 0) return Damage("the batch is malformed");
+  return absl::OkStatus();
+}
+
+// What follows the last valid batch of a segment.
+absl::Status Recovery::JudgeTail(SegmentReader& reader) {
+  const absl::StatusOr<SegmentReader::NonZeroRange> rest = reader.FindNonZero(offset_);
+  if (!rest.ok()) return rest.status();
+  if (closed_) {
+    // L: nothing is ever written after a `next` batch, and nothing taken away.
+    if (reader.file_bytes() < header_.segment_bytes) return Damage("the file is cut short");
+    return rest->empty() ? absl::OkStatus()
+                         : DamageStatus(name_, rest->begin_bytes, "bytes after the segment's end");
+  }
+  // M: the log goes on in the next segment, so this one was complete.
+  if (!in_last()) return Damage("invalid bytes, and the log goes on after them");
+  const bool short_file = reader.file_bytes() < header_.segment_bytes;
+  if (rest->empty()) {
+    if (short_file) log_.torn_end = TornEnd{name_, offset_, 0};  // O
+    return absl::OkStatus();                                     // N
+  }
+  const absl::StatusOr<std::optional<uint64_t>> later =
+      reader.FindBatch(offset_, header_.segment_bytes, header_.salt);
+  if (!later.ok()) return later.status();
+  if (later->has_value()) {  // P
+    return Damage("invalid bytes, and a valid batch after them at byte " + std::to_string(**later));
+  }
+  log_.torn_end = TornEnd{name_, offset_, rest->end_bytes - offset_};  // Q
+  log_.clean_stop = false;
+  return absl::OkStatus();
+}
+
+// After the last segment in use there are only zeros, or the pieces of a header.
+absl::Status Recovery::CheckSpare(uint32_t number) {
+  const std::string name = SegmentFileName(number);
+  const absl::StatusOr<std::unique_ptr<SegmentReader>> reader =
+      SegmentReader::Open(files_, path(name));
+  if (!reader.ok()) return reader.status();
+  const absl::StatusOr<SegmentReader::NonZeroRange> bytes = (*reader)->FindNonZero(0);
+  if (!bytes.ok()) return bytes.status();
+  if (number == torn_header_) {
+    // S: only after a closed segment is a header ever written.
+    if (!closed_) return DamageStatus(name, 0, "the segment header is invalid");
+    log_.torn_end = TornEnd{name, 0, bytes->end_bytes};
+    log_.clean_stop = false;
+  } else if (!bytes->empty()) {  // R
+    return DamageStatus(name, bytes->begin_bytes, "bytes in a segment that was not in use yet");
+  }
+  spare_bytes_.push_back((*reader)->file_bytes());
+  if (spare_bytes_.back() > kSegmentBytesMax) {
+    return DamageStatus(name, kSegmentBytesMax, "the file is too large for a segment");
+  }
+  return absl::OkStatus();
+}
+
+// T: when the last segment is closed, the next one had been reserved in full before.
+absl::Status Recovery::CheckAfterClosed() {
+  if (!closed_) return absl::OkStatus();
+  const std::string next_name = SegmentFileName(header_.segment_number + 1);
+  if (spare_bytes_.empty()) {
+    return DamageStatus(next_name, 0, "the segment is missing, " + name_ + " leads to it");
+  }
+  if (spare_bytes_.front() < next_segment_bytes_) {
+    return DamageStatus(next_name, spare_bytes_.front(),
+                        "the file is shorter than the segment that " + name_ + " leads to");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Recovery::CutTornEnd() {
+  if (!log_.torn_end.has_value()) return absl::OkStatus();
+  const TornEnd& torn_end = *log_.torn_end;
+  const absl::StatusOr<std::unique_ptr<File>> file =
+      files_.Open(path(torn_end.file), OpenMode::kReadWrite);
+  if (!file.ok()) return file.status();
+  const std::string zeros(std::min<uint64_t>(kZeroBytesAtOnce, torn_end.length_bytes), '\0');
+  for (uint64_t done = 0; done < torn_end.length_bytes;) {
+    const size_t bytes = std::min<uint64_t>(zeros.size(), torn_end.length_bytes - done);
+    const absl::Status status =
+        WriteFully(**file, torn_end.offset_bytes + done, std::string_view(zeros).substr(0, bytes));
+    if (!status.ok()) return status;
+    done += bytes;
+  }
+  return (*file)->Sync();
+}
+
+// Puts what was read on disk for good, before anyone is told of it. What the page cache shows may
+// be there only: a killed daemon's last batch, or one whose sync failed, which the kernel then
+// takes for clean. So the last writes are made again, byte for byte, and synced.
+absl::Status Recovery::Mend() {
+  absl::Status status = CutTornEnd();
+  if (!status.ok()) return status;
+  const absl::StatusOr<std::unique_ptr<File>> file = files_.Open(path(name_), OpenMode::kReadWrite);
+  if (!file.ok()) return file.status();
+  status = (*file)->Reserve(header_.segment_bytes);
+  const auto rewrite = [&](uint64_t from, uint64_t to) {
+    std::string bytes(to - from, '\0');
+    const absl::StatusOr<size_t> got = ReadFully(**file, from, bytes.data(), bytes.size());
+    if (!got.ok()) return got.status();
+    return WriteFully(**file, from, bytes);
+  };
+  if (status.ok()) status = rewrite(0, kSegmentHeaderBytes);
+  if (status.ok() && last_batch_offset_ != 0) status = rewrite(last_batch_offset_, offset_);
+  if (status.ok()) status = (*file)->Sync();
+  if (status.ok()) status = files_.SyncDirectory(directory_);
+  return status;
+}
+
+}  // namespace
+
+std::string ToText(const TornEnd& torn_end) {
+  const std::string place =
+      "torn end: " + torn_end.file + " at byte " + std::to_string(torn_end.offset_bytes) + ", ";
+  if (torn_end.length_bytes == 0) return place + "the file was cut short and is restored";
+  return place + std::to_string(torn_end.length_bytes) + " bytes cut off";
+}
+
+absl::StatusOr<RecoveredLog> RecoverLog(Files& files, const std::string& directory,
+                                        const RecoveryOptions& options, LogVisitor& visitor) {
+  return Recovery(files, directory, options, visitor).Run();
+}
+
+}  // namespace anteroom::storage

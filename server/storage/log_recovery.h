@@ -1,0 +1,90 @@
+// Reads a log from its first byte to its last, hands its records over in order, and decides what
+// every byte means by the table in FORMAT.md, whose letters stand in the code.
+//
+//   class Replay : public LogVisitor { ... };
+//   absl::StatusOr<RecoveredLog> log = RecoverLog(files, "anteroom-data", options, replay);
+//
+// kInspect changes nothing and takes no lock (`log check`, `log dump`); beside a daemon that is
+// writing it may see a torn end where there will be none. kMend is the daemon's start: the caller
+// holds the lock (DataDirectory); what was read is put on disk for good before the call returns, so
+// that answers may rest on it, and a torn end is zeroed and synced. A crash at any moment of it,
+// again and again, leaves the same records.
+//
+// Memory: a window of a few MiB, whatever lengths the file claims.
+// Threads: one, before the loop begins; blocks.
+#ifndef ANTEROOM_SERVER_STORAGE_LOG_RECOVERY_H_
+#define ANTEROOM_SERVER_STORAGE_LOG_RECOVERY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/storage/files.h"
+#include "server/storage/log_batch.h"
+#include "server/storage/log_format.h"
+
+namespace anteroom::storage {
+
+// Where a mark stands.
+enum class MarkPlace {
+  kSegmentStart,  // the first bytes of a segment
+  kCleanStop,     // an end record: the daemon stopped in good order here
+};
+
+// Told what the log says. A status other than OK stops the reading and is returned, with file and
+// offset in front of it.
+class LogVisitor {
+ public:
+  virtual ~LogVisitor() = default;
+  // The bytes live until the call returns.
+  virtual absl::Status Record(uint64_t sequence, std::string_view bytes) = 0;
+  // The state that the engine must have now, before record `next_sequence`.
+  virtual absl::Status Mark(MarkPlace place, uint64_t next_sequence, const EngineMark& mark) = 0;
+};
+
+// Invalid bytes at the end of an unclean stop, cut off.
+struct TornEnd {
+  std::string file;
+  uint64_t offset_bytes = 0;
+  uint64_t length_bytes = 0;  // up to the last byte that was not zero; 0 when the file was short
+};
+// "torn end: 00000001.log at byte 8192, 310 bytes cut off"
+std::string ToText(const TornEnd& torn_end);
+
+enum class RecoveryMode { kInspect, kMend };
+
+struct RecoveryOptions {
+  RecoveryMode mode = RecoveryMode::kInspect;
+  // When set, a log of the other kind is refused (kWrongKind).
+  std::optional<DirectoryKind> kind;
+};
+
+struct RecoveredLog {
+  // No log yet: nothing but perhaps secrets in the directory.
+  bool empty = true;
+  uint64_t next_sequence = 1;
+  // The last thing in the log is an end record.
+  bool clean_stop = false;
+  std::optional<TornEnd> torn_end;
+  uint64_t record_count = 0;
+  uint64_t batch_count = 0;
+  uint32_t segment_count = 0;
+  // The header of the last segment in use: kind, epoch, token key, digest and time at its start.
+  SegmentHeader last_header;
+
+  // Where the next batch goes; for LogWriter.
+  uint64_t end_offset_bytes = 0;
+  // The last segment is closed by a `next` batch: what follows belongs in the next one.
+  bool segment_closed = false;
+};
+
+// A directory without a log is an empty one, not an error; a log that cannot be read never is.
+absl::StatusOr<RecoveredLog> RecoverLog(Files& files, const std::string& directory,
+                                        const RecoveryOptions& options, LogVisitor& visitor);
+
+}  // namespace anteroom::storage
+
+#endif  // ANTEROOM_SERVER_STORAGE_LOG_RECOVERY_H_

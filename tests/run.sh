@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Builds and runs every test: unit tests in release and under ASan and UBSan, behaviour scripts, end-to-end tests, each
+# benchmark in a tiny size. The last line is `N passed, N failed`; the exit status is 0 when nothing failed.
+#
+# A part is a program. One that ends with a line `N passed, N failed` adds these counts; any other counts as one test,
+# by its exit status. What a part printed is kept in build/test/ and shown when it fails.
+#
+# A part runs in the repository's root and is told through the environment:
+#   ANTEROOM_BIN         the folder of the programs to test      ANTEROOM_SOURCE_DIR   the repository's root
+#   TMPDIR               an empty folder of its own              ANTEROOM_BENCH_TINY   benchmarks: smallest size
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+logs=build/test
+jobs=${JOBS:-$(nproc)}
+total_passed=0
+total_failed=0
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/anteroom-test.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+mkdir -p "$logs"
+export ANTEROOM_SOURCE_DIR=$PWD
+export ANTEROOM_BENCH_TINY=1
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+
+# build NAME [VARIABLE=value ...] TARGET...: what cannot be built is a failure, and the rest is still tested.
+build() {
+  local name=$1
+  shift
+  echo "building: $name"
+  if ! env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make --keep-going --jobs="$jobs" "$@" >"$logs/build-$name.log" 2>&1; then
+    grep -v '^  ' "$logs/build-$name.log" | tail -n 60
+    echo "FAILED: building $name ($logs/build-$name.log)"
+    total_failed=$((total_failed + 1))
+  fi
+}
+
+# part NAME SECONDS COMMAND...: runs one part, at most so long, and adds its counts.
+part() {
+  local name=$1 seconds=$2 log="$logs/$1.log" started=$SECONDS status counts passed=0 failed=0
+  shift 2
+  mkdir -p "$scratch/$name" "$(dirname "$log")"
+  TMPDIR="$scratch/$name" timeout --kill-after=10 "$seconds" "$@" >"$log" 2>&1 </dev/null
+  status=$?
+  rm -rf "${scratch:?}/$name"
+  counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1)
+  if [ -n "$counts" ]; then
+    read -r passed _ failed _ <<<"$counts"
+    [ $status -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
+  elif [ $status -eq 0 ]; then
+    passed=1
+  else
+    failed=1
+  fi
+  if [ "$failed" -gt 0 ]; then
+    tail -n 100 "$log" | sed 's/^/  | /'
+    [ $status -ne 124 ] || echo "  | stopped after $seconds s"
+    echo "FAILED: $name: $failed failed, $passed passed, exit status $status ($log)"
+  else
+    echo "ok: $name: $passed passed, $((SECONDS - started)) s"
+  fi
+  total_passed=$((total_passed + passed))
+  total_failed=$((total_failed + failed))
+}
+
+build release SANITIZE= test-programs
+export ANTEROOM_BIN=$PWD/build/bin
+[ ! -x build/bin/unit_tests ] || part unit 240 build/bin/unit_tests
+[ ! -x build/bin/script_tests ] || part scripts 240 build/bin/script_tests
+# lib*.sh is what several of them share.
+for test in tests/e2e/*.sh; do
+  [[ ! -x $test || $test == */lib*.sh ]] || part "e2e/$(basename "$test" .sh)" 180 "$test"
+done
+for source in tests/e2e/*.cc; do
+  program=build/bin/$(basename "$source" .cc)
+  [ ! -x "$program" ] || part "e2e/$(basename "$source" .cc)" 180 "$program"
+done
+for source in bench/*_bench.cc; do
+  program=build/bin/$(basename "$source" .cc)
+  [ ! -x "$program" ] || part "bench/$(basename "$source" .cc)" 60 "$program" --benchmark_min_time=0.001
+done
+
+build sanitizers SANITIZE=address unit-programs
+export ANTEROOM_BIN=$PWD/build/asan/bin
+[ ! -x build/asan/bin/unit_tests ] || part unit-sanitized 300 build/asan/bin/unit_tests
+[ ! -x build/asan/bin/script_tests ] || part scripts-sanitized 240 build/asan/bin/script_tests
+
+echo
+echo "$total_passed passed, $total_failed failed"
+[ "$total_failed" -eq 0 ]
