@@ -83,9 +83,9 @@ void Grow(benchmark::State& state) {
 void GrowthStep(benchmark::State& state) {
   double longest_us = 0;
   for (auto _ : state) {
-    Crowd crowd;
-    longest_us = LongestStepMicroseconds(static_cast<uint64_t>(state.range(0)),
-                                         [&](uint64_t i) { crowd.Join(i); });
+    longest_us = LongestStepMicroseconds(
+        static_cast<uint64_t>(state.range(0)), [] { return std::make_unique<Crowd>(); },
+        [](Crowd& crowd, uint64_t i) { crowd.Join(i); });
   }
   state.counters["step_us_max"] = longest_us;
 }

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <utility>
 
 #include "bench/structure_bench.h"
 #include "server/engine/ranked_queue.h"
@@ -69,9 +69,9 @@ void Append(benchmark::State& state) {
 void GrowthStep(benchmark::State& state) {
   double longest_us = 0;
   for (auto _ : state) {
-    Line line;
-    longest_us = LongestStepMicroseconds(static_cast<uint64_t>(state.range(0)),
-                                         [&](uint64_t) { line.Join(); });
+    longest_us = LongestStepMicroseconds(
+        static_cast<uint64_t>(state.range(0)), [] { return std::make_unique<Line>(); },
+        [](Line& line, uint64_t) { line.Join(); });
   }
   state.counters["step_us_max"] = longest_us;
 }

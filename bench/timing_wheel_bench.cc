@@ -4,7 +4,6 @@
 
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -79,10 +78,11 @@ void AddInOrder(benchmark::State& state) {
 void GrowthStep(benchmark::State& state) {
   double longest_us = 0;
   for (auto _ : state) {
-    Timers timers;
-    longest_us = LongestStepMicroseconds(static_cast<uint64_t>(state.range(0)), [&](uint64_t i) {
-      timers.Add(static_cast<int64_t>(Scatter(i, kSpreadMs)));
-    });
+    longest_us = LongestStepMicroseconds(
+        static_cast<uint64_t>(state.range(0)), [] { return std::make_unique<Timers>(); },
+        [](Timers& timers, uint64_t i) {
+          timers.Add(static_cast<int64_t>(Scatter(i, kSpreadMs)));
+        });
   }
   state.counters["step_us_max"] = longest_us;
 }
@@ -132,17 +132,20 @@ void PopAndAdd(benchmark::State& state) {
 void OneMillisecondStep(benchmark::State& state) {
   const uint64_t count = static_cast<uint64_t>(state.range(0));
   double longest_us = 0;
-  for (auto _ : state) {
-    Timers timers;
+  std::vector<uint32_t> due;
+  due.reserve(256);
+  const auto make = [&] {
+    auto timers = std::make_unique<Timers>();
     for (uint64_t i = 0; i < count; ++i) {
-      const uint32_t handle = timers.entries.Allocate();
-      timers.entries[handle].deadline_ms = 1000;
-      timers.entries[handle].sequence = Scatter(i, uint64_t{1} << 40);
-      timers.wheel.Add(timers, handle);
+      const uint32_t handle = timers->entries.Allocate();
+      timers->entries[handle].deadline_ms = 1000;
+      timers->entries[handle].sequence = Scatter(i, uint64_t{1} << 40);
+      timers->wheel.Add(*timers, handle);
     }
-    std::vector<uint32_t> due;
-    due.reserve(256);
-    longest_us = LongestStepMicroseconds(count / 256, [&](uint64_t) {
+    return timers;
+  };
+  for (auto _ : state) {
+    longest_us = LongestStepMicroseconds(count / 256, make, [&](Timers& timers, uint64_t) {
       due.clear();
       timers.wheel.PopDue(timers, 1000, 256, &due);
     });

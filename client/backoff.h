@@ -34,7 +34,7 @@ class Backoff {
   const int64_t least_ms_;
   const int64_t most_ms_;
   int64_t delay_ms_;
-  std::minstd_rand random_;
+  std::mt19937_64 random_;
 };
 
 }  // namespace anteroom::client

@@ -73,7 +73,7 @@ class FinishQueue {
   std::multimap<int64_t, Entry> waiting_;  // by the time before which it is not tried
   size_t under_way_ = 0;
   int64_t looked_ms_ = 0;  // for those that are too old
-  std::minstd_rand random_;
+  std::mt19937_64 random_;
   std::unique_ptr<Timer> timer_;
 };
 

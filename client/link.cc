@@ -173,12 +173,9 @@ void Link::OnBroken(const std::string& why) {
   transport_.reset();
   broken_.reset();
   why_ = options_.addresses[address_] + ": " + reason;
-  const int64_t now_ms = NowMs();
-  // A daemon that greets and hangs up at once is not to be called in a tight loop.
-  if (now_ms - up_since_ms_ >= options_.reconnect_delay_max_ms) backoff_.Reset();
   if (options_.reconnect) {
-    Pause(now_ms - up_since_ms_ >= options_.reconnect_delay_max_ms ? backoff_.Short()
-                                                                   : backoff_.Next());
+    // A daemon that greets and hangs up at once is not to be called in a tight loop.
+    Pause(answered_ ? backoff_.Short() : backoff_.Next());
   } else {
     away_ = true;
     Shutdown();
@@ -211,6 +208,8 @@ size_t Link::OnBytes(std::string_view bytes) {
     if (header.request_id < kFirstRequestId) {
       OnOwnFrame(header, payload);
     } else if (up()) {
+      if (!answered_) backoff_.Reset();
+      answered_ = true;
       owner_->OnFrame(header, payload);
     }
     if (transport_ == nullptr || transport_number_ != number || broken_.has_value()) return used;
@@ -245,7 +244,7 @@ void Link::OnHello(const protocol::FrameHeader& header, std::string_view payload
   }
   state_ = State::kUp;
   away_ = false;
-  up_since_ms_ = NowMs();
+  answered_ = false;
   resolved_.clear();
   timer_.Start(options_.silence_max_ms);
   owner_->OnUp();

@@ -108,8 +108,8 @@ class Link final : private Transport::Owner {
 
   Backoff backoff_;
   int64_t next_attempt_ms_ = 0;  // while pausing
-  int64_t up_since_ms_ = 0;
   int64_t heard_ms_ = 0;
+  bool answered_ = false;  // this connection has carried an answer
   bool asked_for_life_ = false;
   std::optional<std::string> broken_;  // why to give up the connection at the next chance
 

@@ -48,7 +48,8 @@ struct ClientOptions {
   bool reconnect = true;
 
   // After every address has failed, a random time between half of and the whole delay passes before
-  // the next attempt; the delay doubles from the least to the most.
+  // the next attempt; the delay doubles from the least to the most. After a loss the first attempt
+  // comes within the least.
   int64_t reconnect_delay_min_ms = 50;
   int64_t reconnect_delay_max_ms = 5000;
 

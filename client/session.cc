@@ -39,9 +39,10 @@ Session::Session(uv_loop_t* loop, const ClientOptions& options,
       idle_(std::make_unique<Idle>(ref_, [this] { OnIdle(); })),
       prepare_(std::make_unique<Prepare>(ref_, [this] { OnPrepare(); })),
       deadline_timer_(std::make_unique<Timer>(ref_, [this] { OnDeadlineTimer(); })),
-      finishes_(std::make_unique<FinishQueue>(ref_, this, options, std::move(on_finish_settled))),
-      watches_(std::make_unique<WatchSet>(ref_, this, options.reconnect)),
-      link_(std::make_unique<Link>(ref_, options, this)) {}
+      finishes_(std::make_unique<FinishQueue>(ref_, static_cast<Wire*>(this), options,
+                                              std::move(on_finish_settled))),
+      watches_(std::make_unique<WatchSet>(ref_, static_cast<Wire*>(this), options.reconnect)),
+      link_(std::make_unique<Link>(ref_, options, static_cast<Link::Owner*>(this))) {}
 
 Session::~Session() = default;
 

@@ -28,6 +28,7 @@
 
 #include "absl/status/status.h"
 #include "client/call_table.h"
+#include "client/failure.h"
 #include "client/finish_queue.h"
 #include "client/fork_guard.h"
 #include "client/link.h"

@@ -116,6 +116,8 @@ inline constexpr size_t kAdvanceStepsPerTurn = 256;
 inline constexpr size_t kAdvancesWaitingMax = 1000;
 // From a signal to the end of the process.
 inline constexpr uint64_t kStopMsMax = 5'000;
+// Of that, for peers to close their side once all is said.
+inline constexpr uint64_t kStopLingerMsMax = 200;
 
 }  // namespace anteroom::limits
 

@@ -83,7 +83,7 @@ void Desk::Hear(const Room& room, uint32_t visitor) {
     } else {
       heard_.Clear(visitor);
     }
-  } else if (entry.active() && engine_.SessionOf(entry).timer == 0) {
+  } else if (entry.active() && engine_.SessionOf(entry).sliding()) {
     heard_.Hear(visitor, now_ms_, room.policy.session_ttl_ms);
   }
 }
@@ -116,9 +116,15 @@ void Desk::BeginTurn(int64_t now_ms) {
   now_ms_ = now_ms;
   if (log_space_ == LogSpace::kNone) return;
   if (heard_.NextDue() <= now_ms_) {
-    due_.clear();
-    heard_.PopDue(now_ms_, kSoftBlocksPerTurn, &due_);
-    for (const uint32_t visitor : due_) ExpireSoft(visitor);
+    over_.clear();
+    heard_.PopDue(now_ms_, kSoftBlocksPerTurn, &over_);
+    // Those due together go in order of arrival; the entry of a handle that is free says 0.
+    const auto arrival_of = [&](uint32_t visitor) { return engine_.visitor(visitor).arrival.Get(); };
+    std::sort(over_.begin(), over_.end(), [&](const Heard::Over& a, const Heard::Over& b) {
+      if (a.deadline_ms != b.deadline_ms) return a.deadline_ms < b.deadline_ms;
+      return arrival_of(a.visitor) < arrival_of(b.visitor);
+    });
+    for (const Heard::Over& one : over_) ExpireSoft(one.visitor);
   }
   for (int tick = 0; tick < kTicksPerTurn && engine_.NextDue() <= now_ms_; ++tick) {
     Record(command::Tick{});
@@ -138,7 +144,7 @@ void Desk::ExpireSoft(uint32_t visitor) {
       Hear(*room, visitor);
       return;
     }
-  } else if (!entry.active() || engine_.SessionOf(entry).timer != 0) {
+  } else if (!entry.active() || !engine_.SessionOf(entry).sliding()) {
     return;  // a deadline of a state that is past
   }
   const std::string id(entry.id.view());
@@ -172,9 +178,11 @@ void Desk::Prefetch(std::span<const protocol::Request> requests) {
   }
   if (hashes_.size() < 2) return;
   for (const uint64_t hash : hashes_) engine_.roster().PrefetchBucket(hash);
-  due_.clear();
-  for (const uint64_t hash : hashes_) due_.push_back(engine_.roster().PrefetchCandidate(hash));
-  for (const uint32_t visitor : due_) {
+  candidates_.clear();
+  for (const uint64_t hash : hashes_) {
+    candidates_.push_back(engine_.roster().PrefetchCandidate(hash));
+  }
+  for (const uint32_t visitor : candidates_) {
     if (visitor != kNoHandle) engine_.PrefetchPlaceOf(engine_.visitor(visitor));
   }
 }
@@ -199,12 +207,12 @@ Desk::Seen Desk::See(std::string_view room_name, std::string_view id) {
 
   // More may be due than the turn has done; whoever is asked about is settled first.
   const Visitor& entry = engine_.visitor(seen.visitor);
-  const bool sliding = entry.active() && engine_.SessionOf(entry).timer == 0;
+  const bool sliding = entry.active() && engine_.SessionOf(entry).sliding();
   if (entry.waiting() || sliding) {
     if (heard_.DeadlineOf(seen.visitor, now_ms_) > now_ms_) return seen;
     ExpireSoft(seen.visitor);
   } else {
-    if (engine_.DeadlineOf(engine_.SessionOf(entry)) > now_ms_) return seen;
+    if (engine_.SessionOf(entry).deadline_ms > now_ms_) return seen;
     Record(command::Settle{seen.room->number, id});
   }
   seen.room = engine_.FindRoom(room_name);

@@ -183,7 +183,8 @@ class Desk {
 
   std::string record_;
   Effects effects_;
-  std::vector<uint32_t> due_;
+  std::vector<Heard::Over> over_;
+  std::vector<uint32_t> candidates_;
   std::vector<uint64_t> hashes_;
 };
 

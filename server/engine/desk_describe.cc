@@ -67,7 +67,7 @@ VisitorReply Desk::Describe(const Room& room, uint32_t visitor) const {
   reply.state = entry.admitted() ? State::kAdmitted : State::kActive;
   reply.token = tokens_.Make(session.admission, room.name, entry.id.view());
   const int64_t deadline_ms =
-      session.timer != 0 ? engine_.DeadlineOf(session) : heard_.DeadlineOf(visitor, now_ms_);
+      session.sliding() ? heard_.DeadlineOf(visitor, now_ms_) : session.deadline_ms;
   if (deadline_ms != kNever) {
     reply.expires_in_ms = static_cast<uint64_t>(std::max<int64_t>(0, deadline_ms - now_ms_));
   }

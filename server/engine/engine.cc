@@ -78,6 +78,8 @@ void Engine::Do(const command::RoomSet& set, Effects* effects) {
   const bool rate_changed = changed.rate != room->policy.rate ||
                             changed.admit_interval_ms != room->policy.admit_interval_ms;
   if (changed.mode != room->policy.mode) room->speed.reset();
+  const bool limits_changed = rate_changed || changed.mode != room->policy.mode ||
+                              changed.capacity != room->policy.capacity;
   room->policy = changed;
   ++room->revision;
   if (changed.rate.none()) {
@@ -87,7 +89,7 @@ void Engine::Do(const command::RoomSet& set, Effects* effects) {
   }
   Touch(*room);
   effects->rooms.push_back({room->number, false});
-  Pump(*room, Cause::kEvent, effects);
+  if (limits_changed) Pump(*room, Cause::kEvent, effects);
 }
 
 void Engine::DropRoom(Room& room, Effects* effects) {
@@ -131,13 +133,20 @@ Room* Engine::Settled(uint32_t number, std::string_view id, uint32_t* handle, Ef
   *handle = FindVisitor(number, id);
   if (*handle != kNoHandle && roster_[*handle].inside()) {
     Session& session = roster_.sessions()[roster_[*handle].place];
-    if (session.timer != 0 && timers_.DeadlineOf(session.timer) <= now_ms_) {
+    if (session.deadline_ms <= now_ms_) {
       timers_.Cancel(std::exchange(session.timer, 0));
       EndOfSession(roster_[*handle].place, effects);
       *handle = FindVisitor(number, id);
     }
   }
   return room;
+}
+
+void Engine::EndAndPump(Room& room, uint32_t handle, Reason reason, Effects* effects) {
+  // Whoever leaves the line frees nothing: that alone spends nothing of the rate.
+  const bool frees_slot = roster_[handle].inside();
+  End(room, handle, reason, effects);
+  if (frees_slot) Pump(room, Cause::kEvent, effects);
 }
 
 void Engine::Do(const command::Join& join, Effects* effects) {
@@ -158,8 +167,7 @@ void Engine::Do(const command::Leave& leave, Effects* effects) {
   uint32_t handle;
   Room* room = Settled(leave.room, leave.visitor, &handle, effects);
   if (room == nullptr || handle == kNoHandle || roster_[handle].active()) return;
-  End(*room, handle, Reason::kLeft, effects);
-  Pump(*room, Cause::kEvent, effects);
+  EndAndPump(*room, handle, Reason::kLeft, effects);
 }
 
 void Engine::Do(const command::Claim& claim, Effects* effects) {
@@ -175,9 +183,9 @@ void Engine::Do(const command::Finish& finish, Effects* effects) {
   if (room == nullptr || finish.admission == 0) return;
   if (handle != kNoHandle && roster_[handle].inside() &&
       SessionOf(roster_[handle]).admission == finish.admission) {
-    End(*room, handle,
-        finish.outcome == Outcome::kCompleted ? Reason::kCompleted : Reason::kCancelled, effects);
-    Pump(*room, Cause::kEvent, effects);
+    EndAndPump(*room, handle,
+               finish.outcome == Outcome::kCompleted ? Reason::kCompleted : Reason::kCancelled,
+               effects);
     return;
   }
   uint32_t memory = FindMemory(finish.room, finish.visitor, now_ms_);
@@ -200,11 +208,10 @@ void Engine::Do(const command::Expire& expire, Effects* effects) {
   if (room == nullptr || handle == kNoHandle) return;
   const Visitor& visitor = roster_[handle];
   if (visitor.waiting()) {
-    End(*room, handle, Reason::kLeft, effects);
-  } else if (visitor.active() && SessionOf(visitor).timer == 0) {
-    End(*room, handle, Reason::kExpired, effects);
+    EndAndPump(*room, handle, Reason::kLeft, effects);
+  } else if (visitor.active() && SessionOf(visitor).sliding()) {
+    EndAndPump(*room, handle, Reason::kExpired, effects);
   }
-  Pump(*room, Cause::kEvent, effects);
 }
 
 void Engine::Do(const command::Settle& settle, Effects* effects) {
@@ -267,9 +274,7 @@ void Engine::Do(const command::Revoke& revoke, Effects* effects) {
       TakeIn(*room, DigestOfBlock(blocks_[block]));
     }
   }
-  if (handle == kNoHandle) return;
-  End(*room, handle, Reason::kRevoked, effects);
-  Pump(*room, Cause::kEvent, effects);
+  if (handle != kNoHandle) EndAndPump(*room, handle, Reason::kRevoked, effects);
 }
 
 // ---- queries ----

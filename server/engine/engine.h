@@ -87,10 +87,6 @@ class Engine {
   const Session& SessionOf(const Visitor& visitor) const {
     return roster_.sessions()[visitor.place];
   }
-  // The claim deadline, or the end of a fixed session; kNever for a sliding one.
-  int64_t DeadlineOf(const Session& session) const {
-    return session.timer == 0 ? kNever : timers_.DeadlineOf(session.timer);
-  }
   // People before somebody waiting.
   uint64_t AheadOf(const Visitor& visitor) const;
   void PrefetchPlaceOf(const Visitor& visitor) const;
@@ -162,6 +158,7 @@ class Engine {
   void LetIn(Room& room, uint32_t handle, Effects* effects);
   void ClaimSession(Room& room, uint32_t handle, Effects* effects);
   void End(Room& room, uint32_t handle, protocol::Reason reason, Effects* effects);
+  void EndAndPump(Room& room, uint32_t handle, protocol::Reason reason, Effects* effects);
   void Requeue(Room& room, uint32_t handle, Effects* effects);
   void LeaveInside(Room& room, uint32_t handle);
   uint32_t Remember(Room& room, const Visitor& visitor, uint64_t admission,

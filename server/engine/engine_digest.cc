@@ -46,7 +46,7 @@ Digest Engine::DigestOfVisitor(const Visitor& visitor) const {
   if (visitor.inside()) {
     const Session& session = SessionOf(visitor);
     bytes.Put(session.admission);
-    bytes.Put(DeadlineOf(session));
+    bytes.Put(session.deadline_ms);
   }
   bytes.PutId(visitor.id.view());
   return bytes.digest();

@@ -56,13 +56,13 @@ void Engine::EndOfSession(uint32_t session, Effects* effects) {
   Room& room = *rooms_.find(visitor.room)->second;
   if (room.dropped) return;  // FreeDropped comes to it
   if (visitor.active()) {
-    End(room, handle, Reason::kExpired, effects);
+    EndAndPump(room, handle, Reason::kExpired, effects);
   } else if (room.policy.no_show == NoShow::kRequeue && visitor.requeues < room.policy.requeue_max) {
     Requeue(room, handle, effects);
+    Pump(room, Cause::kEvent, effects);
   } else {
-    End(room, handle, Reason::kNoShow, effects);
+    EndAndPump(room, handle, Reason::kNoShow, effects);
   }
-  Pump(room, Cause::kEvent, effects);
 }
 
 void Engine::FreeDropped() {

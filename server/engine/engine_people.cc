@@ -71,8 +71,9 @@ void Engine::LetIn(Room& room, uint32_t handle, Effects* effects) {
   Session& session = roster_.sessions()[session_handle];
   session.admission = next_admission_++;
   session.visitor = handle;
-  session.timer = timers_.Set(TimerKind::kSession, session_handle,
-                              now_ms_ + room.policy.claim_ttl_ms, session.admission);
+  session.deadline_ms = now_ms_ + room.policy.claim_ttl_ms;
+  session.timer = timers_.Set(TimerKind::kSession, session_handle, session.deadline_ms,
+                              session.admission);
   InsideOwner inside_owner{roster_};
   session.place =
       room.inside.Insert(inside_owner, session_handle, inside_owner.KeyOf(session_handle));
@@ -91,9 +92,11 @@ void Engine::ClaimSession(Room& room, uint32_t handle, Effects* effects) {
   Session& session = roster_.sessions()[visitor.place];
   TakeOut(room, DigestOfVisitor(visitor));
   timers_.Cancel(std::exchange(session.timer, 0));
+  session.deadline_ms = Session::kNever;
   if (room.policy.session_renewal == Renewal::kFixed) {
-    session.timer = timers_.Set(TimerKind::kSession, visitor.place,
-                                now_ms_ + room.policy.session_ttl_ms, session.admission);
+    session.deadline_ms = now_ms_ + room.policy.session_ttl_ms;
+    session.timer = timers_.Set(TimerKind::kSession, visitor.place, session.deadline_ms,
+                                session.admission);
   }
   SetState(visitor, State::kActive, now_ms_);
   --room.admitted;

@@ -8,6 +8,7 @@
 
 #include "protocol/kinds.h"
 #include "server/engine/ranked_queue.h"
+#include "server/engine/timing_wheel.h"
 #include "server/engine/visitor_id.h"
 
 namespace anteroom {
@@ -47,13 +48,18 @@ static_assert(alignof(Visitor) == 4);
 
 // The admission of a visitor who is inside.
 struct Session {
+  static constexpr int64_t kNever = TimingWheel::kNever;
+
   uint64_t admission;
+  int64_t deadline_ms;  // to claim, or the end of a fixed session; kNever in a sliding one
   uint32_t visitor;
   QueuePlace place;  // in the room's order of admissions
-  uint32_t timer;    // claim deadline or end of a fixed session; 0 in a sliding one
+  uint32_t timer;    // for the deadline; 0 without one, and once it is taken out of the wheel
   uint32_t zero;
+
+  bool sliding() const { return deadline_ms == kNever; }
 };
-static_assert(sizeof(Session) == 24);
+static_assert(sizeof(Session) == 32);
 
 // Somebody who ended.
 struct Memory {

@@ -1,7 +1,6 @@
 #include "server/engine/heard.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "server/base/check.h"
 
@@ -36,10 +35,9 @@ void Heard::File(uint32_t block, int64_t due_ms) {
   wheel_.Add(owner_, block);
 }
 
-void Heard::PopDue(int64_t now_ms, size_t blocks_max, std::vector<uint32_t>* visitors) {
+void Heard::PopDue(int64_t now_ms, size_t blocks_max, std::vector<Over>* over) {
   due_blocks_.clear();
   wheel_.PopDue(owner_, now_ms, blocks_max, &due_blocks_);
-  std::vector<std::pair<int64_t, uint32_t>> over;
   for (const uint32_t block : due_blocks_) {
     blocks_[block].filed = false;
     int64_t earliest_ms = kNever;
@@ -48,7 +46,7 @@ void Heard::PopDue(int64_t now_ms, size_t blocks_max, std::vector<uint32_t>* vis
       if (deadline == 0) continue;
       const int64_t deadline_ms = Widen(deadline, now_ms);
       if (deadline_ms <= now_ms) {
-        over.emplace_back(deadline_ms, (block - 1) * kBlockVisitors + i);
+        over->push_back({deadline_ms, (block - 1) * kBlockVisitors + i});
         deadline = 0;
       } else {
         earliest_ms = std::min(earliest_ms, deadline_ms);
@@ -56,8 +54,6 @@ void Heard::PopDue(int64_t now_ms, size_t blocks_max, std::vector<uint32_t>* vis
     }
     if (earliest_ms != kNever) File(block, earliest_ms);
   }
-  std::sort(over.begin(), over.end());
-  for (const auto& [deadline_ms, visitor] : over) visitors->push_back(visitor);
 }
 
 void Heard::check_invariants(int64_t now_ms) {

@@ -36,9 +36,13 @@ class Heard {
   // Not after the earliest deadline, if perhaps before it: a time at which to call PopDue.
   int64_t NextDue() const { return wheel_.NextDue(owner_); }
 
-  // Takes the deadlines that are over, earliest first and by handle within a millisecond, and
-  // clears them. Looks at some `blocks_max` blocks; call again while NextDue() is not after now.
-  void PopDue(int64_t now_ms, size_t blocks_max, std::vector<uint32_t>* visitors);
+  struct Over {
+    int64_t deadline_ms;
+    uint32_t visitor;
+  };
+  // Takes the deadlines that are over, in no order, and clears them. Looks at up to `blocks_max`
+  // blocks; call again while NextDue() is not after now.
+  void PopDue(int64_t now_ms, size_t blocks_max, std::vector<Over>* over);
 
   size_t bytes() const { return blocks_.bytes() + wheel_.bytes(); }
   void check_invariants(int64_t now_ms);

@@ -18,11 +18,11 @@ constexpr size_t kFirstGrowthLinesMax = 256;
 
 IndexLine* AllocateLines(size_t lines) {
   return static_cast<IndexLine*>(
-      ::operator new(lines * sizeof(IndexLine), std::align_val_t{alignof(IndexLine)}));
+      ::operator new (lines * sizeof(IndexLine), std::align_val_t{alignof(IndexLine)}));
 }
 
 void FreeLines(IndexLine* lines) {
-  ::operator delete(lines, std::align_val_t{alignof(IndexLine)});
+  ::operator delete (lines, std::align_val_t{alignof(IndexLine)});
 }
 
 }  // namespace

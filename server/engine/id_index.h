@@ -103,7 +103,8 @@ class IndexBuckets {
     return segments_[bucket / kSegmentLines][bucket % kSegmentLines];
   }
 
-  // Adds an empty line at the end. May move the lines of a small table: references to them are void.
+  // Adds an empty line at the end. May move the lines of a small table: references to them are
+  // void.
   void AddLast();
   void DropLast();
 

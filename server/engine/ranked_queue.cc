@@ -59,9 +59,21 @@ void RankedQueue::Open() {
   head_ = tail_ = pool_->AllocateNode(RankedQueuePool::kHeightMax, QueueKey{});
 }
 
+// The height of a node that is appended behind `node`: one above the levels that have a full run.
+uint32_t RankedQueue::HeightAfter(uint32_t node) const {
+  for (uint32_t height = 1; height < RankedQueuePool::kHeightMax; ++height) {
+    uint32_t run = 0;
+    for (; node != head_ && pool_->meta(node).height == height; node = pool_->climb(node).back) {
+      ++run;
+    }
+    if (run < kRun) return height;
+  }
+  return RankedQueuePool::kHeightMax;
+}
+
 // A new node without elements after `node`, with the least block.
-uint32_t RankedQueue::AddNodeAfter(uint32_t node, QueueKey key) {
-  const uint32_t added = pool_->AllocateNode(pool_->NextHeight(), key);
+uint32_t RankedQueue::AddNodeAfter(uint32_t node, QueueKey key, uint32_t height) {
+  const uint32_t added = pool_->AllocateNode(height, key);
   pool_->GrowBlock(added, 1);
   LinkAfter(node, added);
   return added;
@@ -92,8 +104,9 @@ void RankedQueue::LinkAfter(uint32_t node, uint32_t added) {
   if (tail_ == node) tail_ = added;
 }
 
-// Takes a node out and frees it. Its elements, if it has any, have gone to the node before.
-void RankedQueue::Unlink(uint32_t node) {
+// Takes a node out of all its levels, and returns the node before it. Spans are left as if its
+// elements, if it has any, stood in the node before.
+uint32_t RankedQueue::Unlink(uint32_t node) {
   uint32_t before = pool_->climb(node).back;
   for (uint32_t level = pool_->meta(node).height; level-- > 0;) {
     while (pool_->next(before, level) != node) before = pool_->next(before, level);
@@ -103,12 +116,25 @@ void RankedQueue::Unlink(uint32_t node) {
     pool_->SpanInto(next, level) += pool_->SpanInto(node, level);
     if (level + 1 == pool_->meta(next).height) pool_->climb(next).back = before;
   }
-  if (hint_ == node) hint_ = 0;
   if (tail_ == node) tail_ = before;
+  return before;
+}
+
+// Frees a node, whose elements have gone.
+void RankedQueue::DropNode(uint32_t node) {
+  const uint32_t height = pool_->meta(node).height;
+  const uint32_t next = pool_->next(node, 0);
+  const uint32_t before = Unlink(node);
+  if (hint_ == node) hint_ = 0;
   pool_->FreeNode(node);
   if (size_ == 0) {
     pool_->FreeNode(head_);
     head_ = tail_ = hint_ = levels_ = 0;
+  } else if (before != head_ && next != 0 && pool_->meta(next).height < height) {
+    // The head has every height: what follows it needs none.
+    Unlink(next);
+    pool_->SetHeight(next, height);
+    LinkAfter(before, next);
   }
 }
 
@@ -188,7 +214,8 @@ void RankedQueue::CheckNodes() const {
     rank += meta.live;
     last = node;
   }
-  for (uint32_t level = 0; level < levels_; ++level) CHECK_EQ(pool_->next(before[level], level), 0u);
+  for (uint32_t level = 0; level < levels_; ++level)
+    CHECK_EQ(pool_->next(before[level], level), 0u);
   CHECK_EQ(rank, size_);
   CHECK_EQ(last, tail_);
   CHECK(hint_seen);

@@ -15,6 +15,12 @@
 // climb to the front that adds spans, without looking at any key; all elements of a node have one
 // `major`, so the end of a lane is the end of a node.
 //
+// Heights: a node appended to a lane gets the height that keeps every fourth node of a level on the
+// next level, so that a line of arrivals is a perfect skip list, and a climb takes half the steps
+// that random heights would. A node made elsewhere draws its height. When a node goes whose
+// neighbour is lower, the neighbour takes over its height, so that no pattern of removals leaves a
+// long stretch of low nodes.
+//
 // Costs, n elements: Rank, At, Remove, PopFirst, and Insert at the end of a lane O(log n); Insert
 // at the end of the queue O(1), but for one in 256; Insert elsewhere also moves some tens of
 // elements, at most 256. At most 256 elements are moved by any call. Memory: 4.3 bytes an element
@@ -112,6 +118,8 @@ class RankedQueue {
   // Neighbours that hold this many together become one. Below the whole, so that a node just made
   // has room, and it takes many removals before its neighbour can join.
   static constexpr uint32_t kMergeLiveMax = kSlotsMax * 3 / 4;
+  // Nodes of one height in a row, before the next one appended is higher.
+  static constexpr uint32_t kRun = 3;
   // An insert in a node's middle that would shift more elements than this spreads all of them out.
   static constexpr uint32_t kShiftMax = 32;
 
@@ -149,9 +157,11 @@ class RankedQueue {
 
   // Nodes (ranked_queue.cc).
   void Open();
-  uint32_t AddNodeAfter(uint32_t node, QueueKey key);
+  uint32_t HeightAfter(uint32_t node) const;
+  uint32_t AddNodeAfter(uint32_t node, QueueKey key, uint32_t height);
   void LinkAfter(uint32_t node, uint32_t added);
-  void Unlink(uint32_t node);
+  uint32_t Unlink(uint32_t node);
+  void DropNode(uint32_t node);
   void AddToSpans(uint32_t node, int delta);
   uint32_t LastNodeNotAbove(QueueKey key) const;
   bool CanMergeNext(uint32_t node) const;

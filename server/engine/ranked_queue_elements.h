@@ -18,7 +18,9 @@ QueuePlace RankedQueue::Insert(Owner& owner, uint32_t handle, QueueKey key) {
   ++size_;
   if (size_ == 1 || bound_ < key) {
     bound_ = key;
-    if (tail_ == head_ || pool_->key(tail_).major != key.major) AddNodeAfter(tail_, key);
+    if (tail_ == head_ || pool_->key(tail_).major != key.major) {
+      AddNodeAfter(tail_, key, pool_->NextHeight());
+    }
     return Append(owner, tail_, handle, key);
   }
 
@@ -37,7 +39,7 @@ QueuePlace RankedQueue::Insert(Owner& owner, uint32_t handle, QueueKey key) {
       node = next;
       place = InsertWithin(owner, node, handle, key);
     } else {
-      node = AddNodeAfter(node, key);
+      node = AddNodeAfter(node, key, pool_->NextHeight());
       place = Append(owner, node, handle, key);
     }
   } else if (!next_in_lane && owner.KeyOf(LastHandle(node)) < key) {
@@ -60,7 +62,7 @@ void RankedQueue::Remove(Owner& owner, QueuePlace place) {
   --size_;
   AddToSpans(node, -1);
   if (meta.live == 0) {
-    Unlink(node);
+    DropNode(node);
     return;
   }
   if (CanMergeNext(node)) {
@@ -98,7 +100,7 @@ QueuePlace RankedQueue::Append(Owner& owner, uint32_t node, uint32_t handle, Que
     } else if (pool_->capacity(node) < kSlotsMax) {
       pool_->GrowBlock(node, pool_->capacity(node) + 1);
     } else {
-      node = AddNodeAfter(node, key);
+      node = AddNodeAfter(node, key, HeightAfter(node));
       pool_->GrowBlock(node, kSlotsMax);
     }
   }
@@ -215,8 +217,7 @@ void RankedQueue::Split(Owner& owner, uint32_t node) {
   uint32_t handles[kSlotsMax];
   const uint32_t count = Gather(node, handles);
   const uint32_t lower = count / 2;
-  const uint32_t upper_node =
-      pool_->AllocateNode(pool_->NextHeight(), owner.KeyOf(handles[lower]));
+  const uint32_t upper_node = pool_->AllocateNode(pool_->NextHeight(), owner.KeyOf(handles[lower]));
   pool_->GrowBlock(upper_node, kSlotsMax);
   Arrange(owner, node, handles, lower, kSlotsMax);
   LinkAfter(node, upper_node);
@@ -250,7 +251,7 @@ void RankedQueue::MergeNext(Owner& owner, uint32_t node) {
     }
     meta.live = static_cast<uint16_t>(live);
   }
-  Unlink(next);
+  DropNode(next);
 }
 
 template <typename Owner>

@@ -6,8 +6,7 @@
 
 namespace anteroom {
 
-void RankedQueuePool::RanksOf(std::span<const QueuePlace> places,
-                              std::span<uint64_t> ranks) const {
+void RankedQueuePool::RanksOf(std::span<const QueuePlace> places, std::span<uint64_t> ranks) const {
   CHECK_EQ(places.size(), ranks.size());
   constexpr size_t kAtOnce = 16;
   for (size_t begin = 0; begin < places.size(); begin += kAtOnce) {
@@ -67,6 +66,14 @@ void RankedQueuePool::FreeNode(uint32_t node) {
   climb(node) = {.back = free_node_, .span = 0};
   free_node_ = node;
   --nodes_;
+}
+
+void RankedQueuePool::SetHeight(uint32_t node, uint32_t height) {
+  Meta& changed = meta(node);
+  FreeLinks(changed.links, changed.height);
+  changed.links = AllocateLinks(height);
+  changed.height = static_cast<uint8_t>(height);
+  climb(node) = {};
 }
 
 uint32_t RankedQueuePool::NextHeight() {

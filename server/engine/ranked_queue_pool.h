@@ -61,7 +61,8 @@ class RankedQueuePool {
   };
 
   // One level of a node. The span belongs to the link that leads into this node: elements from the
-  // start of the node before it on this level to this node's start. (On the top level Climb has it.)
+  // start of the node before it on this level to this node's start. (On the top level Climb has
+  // it.)
   struct Link {
     uint32_t next;
     uint32_t span;
@@ -112,7 +113,10 @@ class RankedQueuePool {
   uint32_t AllocateNode(uint32_t height, QueueKey key);
   void FreeNode(uint32_t node);
 
-  // The height of the next node: a hash of a counter, so the same on every machine.
+  // Gives the node another height; its links are zero afterwards.
+  void SetHeight(uint32_t node, uint32_t height);
+
+  // A height, each next one a quarter as likely: a hash of a counter, so the same on every machine.
   uint32_t NextHeight();
 
   Climb& climb(uint32_t node) { return segment(node).climb[node % kSegmentNodes]; }

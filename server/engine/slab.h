@@ -48,7 +48,7 @@ class Slab {
   Slab(const Slab&) = delete;
   Slab& operator=(const Slab&) = delete;
   ~Slab() {
-    for (T* segment : segments_) ::operator delete(segment, std::align_val_t{kAlignment});
+    for (T* segment : segments_) ::operator delete (segment, std::align_val_t{kAlignment});
   }
 
   // A new entry, all bytes zero.
@@ -126,7 +126,7 @@ class Slab {
 
   void AddSegment() {
     segments_.push_back(static_cast<T*>(
-        ::operator new(sizeof(T) * size_t{kSegmentEntries}, std::align_val_t{kAlignment})));
+        ::operator new (sizeof(T) * size_t{kSegmentEntries}, std::align_val_t{kAlignment})));
   }
 
   std::vector<T*> segments_;

@@ -5,7 +5,9 @@
 
 namespace anteroom::net {
 
-void Outbox::StartRun(uint64_t mark) { runs_.push_back({mark, held_.size()}); }
+void Outbox::StartRun(uint64_t mark) {
+  runs_.push_back({mark, held_.size()});
+}
 
 void Outbox::Release(uint64_t sequence) {
   if (sequence <= released_) return;

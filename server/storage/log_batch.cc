@@ -43,13 +43,16 @@ void BatchBuilder::OpenFrame(const EngineMark& before) {
   staged_.bytes_ += kBatchHeaderBytes;
 }
 
+bool BatchBuilder::OpensFrame(size_t record_bytes) const {
+  return staged_.frames_.empty() ||
+         staged_.frames_.back().bytes.size() + kRecordLengthBytes + record_bytes >
+             kBatchHeaderBytes + frame_payload_bytes_max_;
+}
+
 uint64_t BatchBuilder::Stage(const EngineMark& before, std::string_view record) {
   CHECK(record.size() <= record_bytes_max());
   const size_t framed_bytes = kRecordLengthBytes + record.size();
-  if (staged_.frames_.empty() || staged_.frames_.back().bytes.size() + framed_bytes >
-                                     kBatchHeaderBytes + frame_payload_bytes_max_) {
-    OpenFrame(before);
-  }
+  if (OpensFrame(record.size())) OpenFrame(before);
   Frame& frame = staged_.frames_.back();
   const auto length = static_cast<uint32_t>(record.size());
   char length_bytes[kRecordLengthBytes];

@@ -72,6 +72,10 @@ class BatchBuilder {
   // The record is at most record_bytes_max() long.
   uint64_t Stage(const EngineMark& before, std::string_view record);
 
+  // Whether a record of this size would open a frame: only then does Stage keep `before`, so that a
+  // caller to whom a mark is dear can leave it out.
+  bool OpensFrame(size_t record_bytes) const;
+
   size_t record_bytes_max() const { return frame_payload_bytes_max_ - kRecordLengthBytes; }
   uint64_t next_sequence() const { return next_sequence_; }
   bool empty() const { return staged_.empty(); }

@@ -12,6 +12,7 @@
 #include "protocol/frame.h"
 #include "protocol/operations.h"
 #include "protocol/text.h"
+#include "tests/support/wire_messages.h"
 
 namespace anteroom {
 
@@ -66,7 +67,7 @@ class AnnotatedHex {
       for (size_t i = 0; i < value.size(); ++i) {
         Value(name + "[" + std::to_string(i) + "]", value[i]);
       }
-    } else if constexpr (requires { T::Fields(value, [](std::string_view, auto&) {}); }) {
+    } else if constexpr (IsMessage<T>) {
       MessageOf(name, value);
     } else {
       protocol::codec_internal::EncodeValue(writer, value);
@@ -74,30 +75,43 @@ class AnnotatedHex {
     }
   }
 
+  struct PresentNames {
+    std::string names;
+    template <typename Field>
+    void operator()(std::string_view name, const Field& field) {
+      if constexpr (protocol::codec_internal::kIsOptional<Field>) {
+        if (field.has_value()) names.append(" ").append(name);
+      }
+    }
+  };
+
+  struct FieldLines {
+    AnnotatedHex* annotated;
+    std::string prefix;
+    template <typename Field>
+    void operator()(std::string_view name, const Field& field) {
+      if constexpr (protocol::codec_internal::kIsOptional<Field>) {
+        if (field.has_value()) annotated->Value(prefix + std::string(name), *field);
+      } else {
+        annotated->Value(prefix + std::string(name), field);
+      }
+    }
+  };
+
   template <typename T>
   void MessageOf(const std::string& name, const T& value) {
     const std::string prefix = name.empty() ? "" : name + ".";
     protocol::codec_internal::PresenceCollector presence;
     T::Fields(value, presence);
-    std::string present;
-    T::Fields(value, [&](std::string_view field_name, const auto& field) {
-      if constexpr (protocol::codec_internal::kIsOptional<std::remove_cvref_t<decltype(field)>>) {
-        if (field.has_value()) present.append(" ").append(field_name);
-      }
-    });
+    PresentNames present;
+    T::Fields(value, present);
     std::string bytes;
     protocol::ByteWriter writer(&bytes);
     protocol::codec_internal::PutPresence(
         writer, presence.bits, protocol::codec_internal::PresenceBytes<T>(presence.count));
-    Line(bytes, prefix + "presence:" + (present.empty() ? " nothing" : present));
-    T::Fields(value, [&](std::string_view field_name, const auto& field) {
-      const std::string path = prefix + std::string(field_name);
-      if constexpr (protocol::codec_internal::kIsOptional<std::remove_cvref_t<decltype(field)>>) {
-        if (field.has_value()) Value(path, *field);
-      } else {
-        Value(path, field);
-      }
-    });
+    Line(bytes, prefix + "presence:" + (present.names.empty() ? " nothing" : present.names));
+    FieldLines lines{this, prefix};
+    T::Fields(value, lines);
   }
 
   template <typename T>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 
 #include "server/base/check.h"
 #include "server/storage/storage_status.h"
@@ -44,7 +43,7 @@ class MemoryFile : public File {
     if (!status.ok()) return status;
     if (offset_bytes >= inode_->shown.size()) return size_t{0};
     const size_t taken = std::min<uint64_t>(bytes, inode_->shown.size() - offset_bytes);
-    std::memcpy(buffer, inode_->shown.data() + offset_bytes, taken);
+    std::copy_n(inode_->shown.data() + offset_bytes, taken, buffer);
     return taken;
   }
 

@@ -108,20 +108,21 @@ class Examples {
  public:
   template <Operation kOperation>
   void Request(const typename RequestOf<kOperation>::Message& message) {
-    Add<kOperation>(FrameKind::kRequest, "", message);
+    ++request_id_;
+    Add(kOperation, FrameKind::kRequest, message);
   }
   template <Operation kOperation>
-  void Reply(const typename ReplyOf<kOperation>::Message& message, std::string_view suffix = "") {
-    Add<kOperation>(FrameKind::kReply, suffix, message);
+  void Reply(const typename ReplyOf<kOperation>::Message& message) {
+    Add(kOperation, FrameKind::kReply, message);
   }
-  // The id stays that of the last request, so that what belongs together has one id.
-  template <Operation kOperation, typename Message>
-  void Add(FrameKind kind, std::string_view suffix, const Message& message) {
-    if (kind == FrameKind::kRequest) ++request_id_;
-    const OperationInfo info = *FindOperation(static_cast<uint8_t>(kOperation));
+  // Of the id of the last request, so that what belongs together has one id.
+  template <typename Message>
+  void Add(Operation operation, FrameKind kind, const Message& message,
+           std::string_view suffix = "") {
+    const OperationInfo info = *FindOperation(static_cast<uint8_t>(operation));
     WireExample example;
     example.name.append(info.name).append(" ").append(KindName(kind)).append(suffix);
-    AppendFrame(static_cast<uint8_t>(kOperation), kind, request_id_, message, &example.frame);
+    AppendFrame(static_cast<uint8_t>(operation), kind, request_id_, message, &example.frame);
     example.block = AnnotatedHex::OfFrame(info, kind, request_id_, message);
     examples_.push_back(std::move(example));
   }
@@ -156,7 +157,7 @@ void AddVisitors(Examples& examples) {
   examples.Reply<Operation::kJoin>(Waiting());
   Refusal refusal = Refuse(ErrorCode::kLineFull, "the line of concert1 is full (1200 people)");
   refusal.retry_after_ms = 5000;
-  examples.Add<Operation::kJoin>(FrameKind::kRefusal, "", refusal);
+  examples.Add(Operation::kJoin, FrameKind::kRefusal, refusal);
   examples.Request<Operation::kEnter>({"concert", "ann", uint8_t{0}});
   examples.Reply<Operation::kEnter>(Inside(State::kActive, 600'000));
   examples.Request<Operation::kStatus>({"concert", "user:7\xff\x01"});
@@ -173,7 +174,7 @@ void AddVisitors(Examples& examples) {
   examples.Reply<Operation::kClaim>(Inside(State::kActive, 600'000));
   refusal = Refuse(ErrorCode::kExpired, "this admission ended: no_show");
   refusal.reason = Reason::kNoShow;
-  examples.Add<Operation::kClaim>(FrameKind::kRefusal, "", refusal);
+  examples.Add(Operation::kClaim, FrameKind::kRefusal, refusal);
   examples.Request<Operation::kTouch>({"concert", "ann", kToken});
   examples.Reply<Operation::kTouch>(Inside(State::kActive, 600'000));
   examples.Request<Operation::kFinish>({"concert", "ann", kToken, Outcome::kCompleted});
@@ -199,16 +200,17 @@ void AddBatches(Examples& examples) {
 void AddWatches(Examples& examples) {
   examples.Request<Operation::kWatch>({"concert", {"ann", "eve"}});
   examples.Reply<Operation::kWatch>({});
-  examples.Add<Operation::kWatch>(FrameKind::kPush, "", VisitorPush{"ann", Waiting(), {}});
-  examples.Add<Operation::kWatch>(
-      FrameKind::kPush, " refusal",
-      VisitorPush{"eve", {}, Refuse(ErrorCode::kNotFound, "there is no visitor eve in concert")});
+  examples.Add(Operation::kWatch, FrameKind::kPush, VisitorPush{"ann", Waiting(), {}});
+  examples.Add(
+      Operation::kWatch, FrameKind::kPush,
+      VisitorPush{"eve", {}, Refuse(ErrorCode::kNotFound, "there is no visitor eve in concert")},
+      " refusal");
   Refusal stopping = Refuse(ErrorCode::kUnavailable, "the daemon is stopping");
   stopping.reason = Reason::kStopping;
-  examples.Add<Operation::kWatch>(FrameKind::kEnd, "", stopping);
+  examples.Add(Operation::kWatch, FrameKind::kEnd, stopping);
   examples.Request<Operation::kWatchRoom>({"concert"});
   examples.Reply<Operation::kWatchRoom>({});
-  examples.Add<Operation::kWatchRoom>(FrameKind::kPush, "", Concert());
+  examples.Add(Operation::kWatchRoom, FrameKind::kPush, Concert());
   examples.Add<Operation::kWatchRoom>(FrameKind::kEnd, "",
                                       Refuse(ErrorCode::kNotFound, "the room concert was deleted"));
   examples.Request<Operation::kUnwatch>({16});
@@ -264,7 +266,9 @@ void AddLists(Examples& examples) {
   examples.Request<Operation::kPeek>({"concert", 41, 1});
   examples.Reply<Operation::kPeek>({{{"ann", 128, Waiting()}}, 42});
   examples.Request<Operation::kInside>({"concert", 70000, 100});
-  examples.Reply<Operation::kInside>({{{"ann", 128, Inside(State::kActive, 540'000)}}, {}});
+  VisitorReply inside = Inside(State::kActive, 540'000);
+  inside.token.reset();
+  examples.Reply<Operation::kInside>({{{"ann", 128, inside}}, {}});
   examples.Request<Operation::kClockAdvance>({300'000});
   examples.Reply<Operation::kClockAdvance>({3'900'820});
 }

@@ -1,5 +1,4 @@
-// Every message of the protocol by name, and what can be done with any of them through its Fields:
-// filled at random, asked how much memory its lists hold.
+// Every message of the protocol by name, and any of them filled at random.
 #ifndef ANTEROOM_TESTS_SUPPORT_WIRE_MESSAGES_H_
 #define ANTEROOM_TESTS_SUPPORT_WIRE_MESSAGES_H_
 
@@ -72,9 +71,16 @@ std::string_view MessageName();
 ANTEROOM_WIRE_MESSAGES(ANTEROOM_X)
 #undef ANTEROOM_X
 
+namespace wire_messages_internal {
+struct AnyVisitor {
+  template <typename Field>
+  void operator()(std::string_view, Field&&);
+};
+}  // namespace wire_messages_internal
+
 template <typename T>
-concept IsMessage = requires(T& value) {
-  T::Fields(value, [](std::string_view, auto&) {});
+concept IsMessage = requires(T& value, wire_messages_internal::AnyVisitor& visitor) {
+  T::Fields(value, visitor);
 };
 
 // Fills values at random: small and extreme numbers, empty and longest text, absent and present.
@@ -86,9 +92,7 @@ class RandomMessages {
   template <typename Message>
   Message Make() {
     Message message;
-    do {
-      Fill(message);
-    } while (!WellFormed(message));
+    Fill(message);
     return message;
   }
 
@@ -102,26 +106,23 @@ class RandomMessages {
   void Clear() { texts_.clear(); }
 
  private:
-  template <typename T>
-  static bool WellFormed(const T& value) {
-    if constexpr (requires { value.well_formed(); }) {
-      return value.well_formed();
-    } else {
-      return true;
+  struct Filler {
+    RandomMessages* random;
+    template <typename Field>
+    void operator()(std::string_view, Field& field) {
+      random->Fill(field);
     }
-  }
+  };
 
   template <typename T>
   void Fill(T& value) {
     using namespace protocol;  // NOLINT(google-build-using-namespace)
     if constexpr (codec_internal::kIsOptional<T>) {
       value.reset();
-      if (Below(2) == 0) value = Make<typename T::value_type>();
+      if (Below(2) == 0) Fill(value.emplace());
     } else if constexpr (codec_internal::kIsVector<T>) {
       value.clear();
-      for (size_t left = Below(4); left > 0; --left) {
-        value.push_back(Make<typename T::value_type>());
-      }
+      for (size_t left = Below(4); left > 0; --left) Fill(value.emplace_back());
     } else if constexpr (std::is_same_v<T, bool>) {
       value = Below(2) == 0;
     } else if constexpr (std::is_enum_v<T>) {
@@ -139,9 +140,11 @@ class RandomMessages {
     } else if constexpr (std::is_same_v<T, Token>) {
       for (char& c : value.chars) c = static_cast<char>(random_());
     } else {
-      T::Fields(value, [&](std::string_view, auto& field) {
-        field = Make<std::remove_cvref_t<decltype(field)>>();
-      });
+      Filler filler{this};
+      T::Fields(value, filler);
+      if constexpr (requires { value.well_formed(); }) {
+        while (!value.well_formed()) T::Fields(value, filler);
+      }
     }
   }
 
@@ -153,21 +156,6 @@ class RandomMessages {
   std::mt19937_64 random_;
   std::deque<std::string> texts_;
 };
-
-// Items that the lists in `value` have memory for.
-template <typename T>
-size_t ItemsReserved(const T& value) {
-  size_t items = 0;
-  if constexpr (protocol::codec_internal::kIsOptional<T>) {
-    if (value.has_value()) items = ItemsReserved(*value);
-  } else if constexpr (protocol::codec_internal::kIsVector<T>) {
-    items = value.capacity();
-    for (const auto& item : value) items += ItemsReserved(item);
-  } else if constexpr (IsMessage<T>) {
-    T::Fields(value, [&](std::string_view, const auto& field) { items += ItemsReserved(field); });
-  }
-  return items;
-}
 
 }  // namespace anteroom
 

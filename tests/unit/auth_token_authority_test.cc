@@ -14,7 +14,9 @@
 namespace anteroom::auth {
 namespace {
 
-std::string Spell(const protocol::Token& token) { return std::string(token.view()); }
+std::string Spell(const protocol::Token& token) {
+  return std::string(token.view());
+}
 
 TEST_CASE("a token is spelled as RFC 4648 says, spare bits zero") {
   std::array<unsigned char, 16> bits{};
@@ -33,7 +35,8 @@ TEST_CASE("tokens are HMAC-SHA256 of admission, room and visitor") {
   const TokenAuthority authority(key);
   authority.check_invariants();
   REQUIRE(Spell(authority.Make(7, "concert", "alice")) == "4IWw4-yK29ieOQmClhPdGg");
-  REQUIRE(Spell(authority.Make(uint64_t{1} << 40, "sale-2026", std::string(255, 'x'))) == "bNSkyCVjOEhrMnhGDwSTUw");
+  REQUIRE(Spell(authority.Make(uint64_t{1} << 40, "sale-2026", std::string(255, 'x'))) ==
+          "bNSkyCVjOEhrMnhGDwSTUw");
   // Asked again, after another one.
   REQUIRE(Spell(authority.Make(7, "concert", "alice")) == "4IWw4-yK29ieOQmClhPdGg");
 }

@@ -82,6 +82,26 @@ TEST_CASE("id index: entries that all hash alike still are found, and leave") {
   CHECK_NE(Find(index, 3, "same"), kNoHandle);
 }
 
+TEST_CASE("id index: a bucket with overflow lines is merged and split with all its entries") {
+  std::vector<Entry> entries(100, Entry{3, "same"});
+  for (uint32_t i = 0; i < 20'000; ++i) entries.push_back({1, std::to_string(i)});
+  Index index(VectorKeys{&entries}, TestSeed());
+  const auto hash_of = [&](uint32_t handle) {
+    return index.HashOf(entries[handle - 1].room, entries[handle - 1].id);
+  };
+  for (uint32_t handle = 1; handle <= entries.size(); ++handle) {
+    index.Insert(hash_of(handle), handle);
+  }
+  index.check_invariants();
+  // As the others leave, the table shrinks to a few buckets, and the crowded one is merged often.
+  for (uint32_t handle = 101; handle <= entries.size(); ++handle) {
+    CHECK(index.Erase(hash_of(handle), handle));
+  }
+  index.check_invariants();
+  for (uint32_t handle = 1; handle <= 100; ++handle) CHECK(index.Erase(hash_of(handle), handle));
+  CHECK_EQ(index.size(), 0u);
+}
+
 TEST_CASE("id index: grows and shrinks through the sizes of its segments") {
   std::vector<Entry> entries;
   for (uint32_t i = 0; i < 300'000; ++i) entries.push_back({i % 3, std::to_string(i)});

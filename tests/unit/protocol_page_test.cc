@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "protocol/frame.h"
@@ -235,27 +236,34 @@ std::string TypeName() {
   }
 }
 
+struct FieldRows {
+  std::vector<TableRow> rows;
+  int next_bit = 0;
+  template <typename Field>
+  void operator()(std::string_view name, const Field&) {
+    const bool optional = protocol::codec_internal::kIsOptional<Field>;
+    rows.push_back({std::string(name), TypeName<Field>(),
+                    optional ? std::to_string(next_bit++) : std::string()});
+  }
+};
+
 template <typename Message>
 std::string FieldTable() {
-  std::vector<TableRow> rows;
-  int bit = 0;
-  Message message;
-  Message::Fields(message, [&](std::string_view name, const auto& field) {
-    using Field = std::remove_cvref_t<decltype(field)>;
-    const bool optional = protocol::codec_internal::kIsOptional<Field>;
-    rows.push_back(
-        {std::string(name), TypeName<Field>(), optional ? std::to_string(bit++) : std::string()});
-  });
-  return Shown(rows);
+  FieldRows fields;
+  const Message message;
+  Message::Fields(message, fields);
+  return Shown(fields.rows);
 }
 
 TEST_CASE("PROTOCOL.md: the fields of every message are those of the code") {
-#define ANTEROOM_X(Message)                                       \
-  SUBCASE(#Message) {                                             \
-    CHECK(InUse(#Message, 3) == FieldTable<protocol::Message>()); \
-  }
+  std::vector<std::pair<std::string, std::string>> expected;
+#define ANTEROOM_X(Message) expected.emplace_back(#Message, FieldTable<protocol::Message>());
   ANTEROOM_WIRE_MESSAGES(ANTEROOM_X)
 #undef ANTEROOM_X
+  for (const auto& [message, fields] : expected) {
+    CAPTURE(message);
+    CHECK(InUse(message, 3) == fields);
+  }
 }
 
 // What an optional field of a later version would need.
@@ -268,13 +276,12 @@ bool HasPresenceBitmap() {
 }
 
 TEST_CASE("protocol: every message has a presence bitmap, but for those that never grow") {
-  const std::set<std::string_view> never_grow = {"Empty", "Rate", "Limit", "Duration",
-                                                 "RefusedCount"};
-#define ANTEROOM_X(Message)                                                                  \
-  CHECK_MESSAGE(HasPresenceBitmap<protocol::Message>() == (never_grow.count(#Message) == 0), \
-                #Message);
+  std::set<std::string> without;
+#define ANTEROOM_X(Message) \
+  if (!HasPresenceBitmap<protocol::Message>()) without.insert(#Message);
   ANTEROOM_WIRE_MESSAGES(ANTEROOM_X)
 #undef ANTEROOM_X
+  CHECK(without == std::set<std::string>({"Empty", "Rate", "Limit", "Duration", "RefusedCount"}));
 }
 
 }  // namespace

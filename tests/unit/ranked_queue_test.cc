@@ -154,9 +154,11 @@ TEST_CASE("ranked queue: moves as a whole, and is released in slices") {
   RankedQueuePool pool;
   Entries entries(kCount);
   RankedQueue queue(&pool);
-  for (uint32_t handle = 1; handle <= kCount; ++handle) Insert(queue, entries, handle, {128, handle});
+  for (uint32_t handle = 1; handle <= kCount; ++handle)
+    Insert(queue, entries, handle, {128, handle});
   RankedQueue old(std::move(queue));
-  CHECK(queue.empty());
+  // A queue promises to be empty and usable after a move.
+  CHECK(queue.empty());  // NOLINT(bugprone-use-after-move)
   CHECK_EQ(old.size(), kCount);
   old.check_invariants(entries);
   // The old line's storage goes while the new one is in use.
@@ -196,6 +198,7 @@ TEST_CASE("ranked queue: a million random operations on three queues against sor
   RankedQueuePool pool;
   Entries entries(kCount);
   std::vector<Pair> pairs;
+  pairs.reserve(3);
   for (int i = 0; i < 3; ++i) pairs.emplace_back(&pool);
   std::vector<uint32_t> absent;
   for (uint32_t handle = 1; handle <= kCount; ++handle) absent.push_back(handle);
@@ -217,7 +220,8 @@ TEST_CASE("ranked queue: a million random operations on three queues against sor
       uint64_t minor = unique << 24 | unique;
       if (season == 1) minor = random() % arrivals << 24 | unique;
       if (season == 2) minor = --near_key << 24 | unique;
-      if (season == 3) minor = arrivals / 2 << 24 | (random() % 2 == 0 ? unique : (1u << 24) - unique);
+      if (season == 3)
+        minor = arrivals / 2 << 24 | (random() % 2 == 0 ? unique : (1u << 24) - unique);
       if (season != 2) near_key = arrivals / 2;
       const QueueKey key{lane, minor};
       auto at = std::lower_bound(pair.model.begin(), pair.model.end(), std::pair(key, 0u));

@@ -104,7 +104,7 @@ TEST_CASE("what was written comes back, over segments and restarts") {
     REQUIRE(daemon.log.clean_stop == (run == 1 || run == 3));
     REQUIRE(!daemon.log.torn_end.has_value());
     for (int i = 0; i < 50; ++i) {
-      written.push_back(Record(run * 100 + i, static_cast<size_t>(i * 7)));
+      written.push_back(Record(run * 100 + i, 7 * static_cast<size_t>(i)));
       REQUIRE(daemon.Append({written.back()}).ok());
     }
     if (run % 2 == 0) REQUIRE(daemon.Stop().ok());
@@ -134,7 +134,8 @@ TEST_CASE("every flipped bit is refused with its place, or cut off the last batc
       const std::string name = "0000000" + std::to_string(number) + ".log";
       const std::string path = "data/" + name;
       const std::string content = disk.Content(path);
-      for (size_t bit = 0; bit < content.size() * 8; ++bit) {
+      // 29 and 8 have no common divisor: the sample meets every place within a byte.
+      for (size_t bit = 0; bit < content.size() * 8; bit += kSampled ? 29 : 1) {
         std::string flipped = content;
         flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
         disk.SetContent(path, std::move(flipped));
@@ -177,7 +178,7 @@ TEST_CASE("every truncation gives a prefix that is said, or is refused") {
   for (int number = 1; number <= 4; ++number) {
     const std::string path = "data/0000000" + std::to_string(number) + ".log";
     const std::string content = disk.Content(path);
-    for (size_t bytes = 0; bytes < content.size(); ++bytes) {
+    for (size_t bytes = 0; bytes < content.size(); bytes += kSampled ? 3 : 1) {
       disk.SetContent(path, content.substr(0, bytes));
       CAPTURE(path);
       CAPTURE(bytes);

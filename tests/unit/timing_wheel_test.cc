@@ -149,12 +149,15 @@ void RunAgainstModel(uint64_t seed, int operations, int64_t spread_ms, uint32_t 
       const uint32_t handle = absent.back();
       absent.pop_back();
       // Sometimes past, sometimes far away; sequences mostly, not always, ascend.
-      int64_t deadline_ms = now_ms + static_cast<int64_t>(random() % static_cast<uint64_t>(spread_ms));
+      int64_t deadline_ms =
+          now_ms + static_cast<int64_t>(random() % static_cast<uint64_t>(spread_ms));
       if (random() % 50 == 0) deadline_ms = std::max<int64_t>(0, now_ms - 100);
-      if (random() % 200 == 0) deadline_ms = now_ms + static_cast<int64_t>(random() >> (8 + random() % 50));
+      if (random() % 200 == 0)
+        deadline_ms = now_ms + static_cast<int64_t>(random() >> (8 + random() % 50));
       deadline_ms = std::min(deadline_ms, TimingWheel::kDeadlineMsMax);
       ++sequence;
-      const uint64_t own = random() % 4 == 0 ? sequence ^ (uint64_t{1} << (30 + random() % 25)) : sequence;
+      const uint64_t own =
+          random() % 4 == 0 ? sequence ^ (uint64_t{1} << (30 + random() % 25)) : sequence;
       Add(wheel, entries, handle, deadline_ms, own);
       model.emplace(deadline_ms, own, handle);
       present.push_back(handle);

@@ -1,5 +1,6 @@
 // What the operator does to people: admit, revoke.
 #include "tools/cli/command.h"
+#include "tools/cli/context.h"
 #include "tools/cli/describe.h"
 #include "tools/cli/human.h"
 
@@ -35,8 +36,8 @@ std::string_view CheckAdmit(const Arguments& arguments) {
 
 ExitStatus RunAdmit(Context& context, const Arguments& arguments) {
   if (arguments.visitor) {
-    const auto reply = context.client().AdmitVisitor(arguments.room, *arguments.visitor,
-                                                     {.over = arguments.over});
+    const auto reply =
+        context.client().AdmitVisitor(arguments.room, *arguments.visitor, {.over = arguments.over});
     return context.Finish(reply, [&](const VisitorReply& answer) {
       return DescribeVisitor(*arguments.visitor, answer);
     });
@@ -48,8 +49,8 @@ ExitStatus RunAdmit(Context& context, const Arguments& arguments) {
 }
 
 ExitStatus RunRevoke(Context& context, const Arguments& arguments) {
-  const auto reply = context.client().Revoke(arguments.room, *arguments.visitor,
-                                             {.block_ms = arguments.block_ms});
+  const auto reply =
+      context.client().Revoke(arguments.room, *arguments.visitor, {.block_ms = arguments.block_ms});
   return context.Finish(reply, [&](const VisitorReply& answer) {
     return DescribeVisitor(*arguments.visitor, answer);
   });

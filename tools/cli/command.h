@@ -9,11 +9,12 @@
 
 #include "protocol/operations.h"
 #include "tools/cli/arguments.h"
-#include "tools/cli/context.h"
 #include "tools/cli/exit_status.h"
 #include "tools/cli/parameter.h"
 
 namespace anteroom::cli {
+
+class Context;
 
 enum class Need { kRequired, kOptional };
 

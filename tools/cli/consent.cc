@@ -27,8 +27,7 @@ bool CouldHarm(const protocol::RoomSettings& said) {
   return said.rate.has_value() || said.mode == Mode::kPassthrough;
 }
 
-std::optional<Harm> HarmOfSet(const protocol::RoomReply& room,
-                              const protocol::RoomSettings& said) {
+std::optional<Harm> HarmOfSet(const protocol::RoomReply& room, const protocol::RoomSettings& said) {
   std::string warning;
   const uint64_t waiting = room.counts.waiting;
   if (said.mode == Mode::kPassthrough && room.settings.mode != Mode::kPassthrough && waiting > 0) {

@@ -1,4 +1,5 @@
-// The question before what can do great harm: what is now, what would be then, and whether to go on.
+// The question before what can do great harm: what is now, what would be then, and whether to go
+// on.
 #ifndef ANTEROOM_TOOLS_CLI_CONSENT_H_
 #define ANTEROOM_TOOLS_CLI_CONSENT_H_
 

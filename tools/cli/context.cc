@@ -32,14 +32,18 @@ client::Client& Context::client() {
   return *client_;
 }
 
-void Context::Print(const Json& object) { console_.out << OneLine(object) << '\n'; }
+void Context::PrintJson(const Json& object) {
+  console_.out << OneLine(object) << '\n';
+}
 
-void Context::Print(std::string_view text) {
+void Context::PrintText(std::string_view text) {
   console_.out << text;
   if (!text.empty()) console_.out << '\n';
 }
 
-void Context::Note(std::string_view text) { console_.err << "anteroom: " << text << std::endl; }
+void Context::Note(std::string_view text) {
+  console_.err << "anteroom: " << text << std::endl;
+}
 
 ExitStatus Context::Fail(const absl::Status& status) {
   const std::optional<client::Failure> failure = client::FailureOf(status);
@@ -49,7 +53,7 @@ ExitStatus Context::Fail(const absl::Status& status) {
   }
 
   const protocol::Refusal& refusal = failure->refusal;
-  if (json_) Print(ToJson(refusal));
+  if (json_) PrintJson(ToJson(refusal));
   console_.out.flush();
   std::string text = std::string(NameOf(refusal.error)) + ": " + Printable(refusal.message);
   if (refusal.reason) text += " (" + std::string(NameOf(*refusal.reason)) + ")";
@@ -61,8 +65,9 @@ ExitStatus Context::Fail(const absl::Status& status) {
   if (failure->cause == client::FailureCause::kUnreachable) {
     Note("is anteroomd running? --server or ANTEROOM_SERVER says where, it is now " + server_);
   }
-  return failure->cause == client::FailureCause::kRefused ? ExitStatus::kRefused
-                                                          : ExitStatus::kNoDaemon;
+  return failure->cause == client::FailureCause::kRefused && !client::IsUnreachable(status)
+             ? ExitStatus::kRefused
+             : ExitStatus::kNoDaemon;
 }
 
 ExitStatus Context::Fail(std::string_view error, std::string_view message) {
@@ -71,7 +76,7 @@ ExitStatus Context::Fail(std::string_view error, std::string_view message) {
     object["error"] = std::string(error);
     object["message"] = std::string(message);
     object["retry"] = false;
-    Print(object);
+    PrintJson(object);
   }
   console_.out.flush();
   Note(std::string(error) + ": " + Printable(message));

@@ -24,7 +24,9 @@ client::ClientOptions ClientOptionsFor(const std::string& server);
 class Context {
  public:
   Context(Console& console, const Arguments& arguments)
-      : console_(console), server_(arguments.server), json_(arguments.output == OutputForm::kJson) {}
+      : console_(console),
+        server_(arguments.server),
+        json_(arguments.output == OutputForm::kJson) {}
 
   Console& console() { return console_; }
   const std::string& server() const { return server_; }
@@ -34,8 +36,8 @@ class Context {
   client::Client& client();
 
   // One line on standard output.
-  void Print(const Json& object);
-  void Print(std::string_view text);
+  void PrintJson(const Json& object);
+  void PrintText(std::string_view text);
   // Progress and warnings: one line on standard error.
   void Note(std::string_view text);
 
@@ -49,9 +51,9 @@ class Context {
   ExitStatus Finish(const absl::StatusOr<Reply>& reply, Text text) {
     if (!reply.ok()) return Fail(reply.status());
     if (json_) {
-      Print(ToJson(*reply));
+      PrintJson(ToJson(*reply));
     } else {
-      Print(text(*reply));
+      PrintText(text(*reply));
     }
     return ExitStatus::kDone;
   }

@@ -1,5 +1,6 @@
 // The daemon itself: ping, health, stats, clock advance.
 #include "tools/cli/command.h"
+#include "tools/cli/context.h"
 #include "tools/cli/describe.h"
 #include "tools/cli/human.h"
 
@@ -33,8 +34,8 @@ ExitStatus RunStats(Context& context, const Arguments& arguments) {
 }
 
 ExitStatus RunAdvance(Context& context, const Arguments& arguments) {
-  const auto reply = context.client().ClockAdvance(*arguments.duration_ms,
-                                                   {.deadline_ms = kAdvanceDeadlineMs});
+  const auto reply =
+      context.client().ClockAdvance(*arguments.duration_ms, {.deadline_ms = kAdvanceDeadlineMs});
   return context.Finish(reply, [](const protocol::ClockReply& clock) {
     return "the clock stands at " + HumanDuration(clock.at_ms) + " (" +
            std::to_string(clock.at_ms) + " ms)";

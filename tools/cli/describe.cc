@@ -17,7 +17,8 @@ std::string DescribeWaiting(const protocol::VisitorReply& reply) {
   if (reply.ahead) {
     text += *reply.ahead == 0 ? "next to be let in" : std::to_string(*reply.ahead) + " ahead";
   }
-  if (reply.waiting) text += (text.empty() ? "" : ", ") + std::to_string(*reply.waiting) + " in line";
+  if (reply.waiting)
+    text += (text.empty() ? "" : ", ") + std::to_string(*reply.waiting) + " in line";
   if (reply.eta_ms) {
     text += ", about " + HumanDuration(*reply.eta_ms);
     if (reply.eta_low_ms && reply.eta_high_ms && *reply.eta_low_ms != *reply.eta_high_ms) {
@@ -117,7 +118,8 @@ std::string DescribeVisitor(std::string_view visitor, const protocol::VisitorRep
     case State::kWaiting:
       text += " is waiting";
       more = DescribeWaiting(reply);
-      if (reply.reason) more += (more.empty() ? "" : "; ") + Spaced(std::string(NameOf(*reply.reason)));
+      if (reply.reason)
+        more += (more.empty() ? "" : "; ") + Spaced(std::string(NameOf(*reply.reason)));
       break;
     case State::kAdmitted:
     case State::kActive:
@@ -155,8 +157,8 @@ std::string DescribeRoom(const protocol::RoomReply& room) {
 
 std::string DescribeRoomInLine(const protocol::RoomReply& room) {
   const auto mode = room.settings.mode.value_or(protocol::Mode::kQueue);
-  std::string text = room.room + " (" + std::string(NameOf(mode)) + "): " +
-                     DescribePresent(room.counts) + "; so far " +
+  std::string text = room.room + " (" + std::string(NameOf(mode)) +
+                     "): " + DescribePresent(room.counts) + "; so far " +
                      std::to_string(room.counts.joined_total) + " joined, " +
                      std::to_string(room.counts.admitted_total) + " admitted, " +
                      std::to_string(room.counts.completed_total) + " completed";

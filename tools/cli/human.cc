@@ -16,7 +16,9 @@ struct Unit {
 constexpr Unit kUnits[] = {
     {"d", 86'400'000}, {"h", 3'600'000}, {"min", 60'000}, {"s", 1000}, {"ms", 1}};
 
-uint64_t Rounded(uint64_t number, uint64_t unit) { return (number + unit / 2) / unit * unit; }
+uint64_t Rounded(uint64_t number, uint64_t unit) {
+  return (number + unit / 2) / unit * unit;
+}
 
 // The largest unit of which there is at least one.
 const Unit& UnitOf(uint64_t duration_ms) {

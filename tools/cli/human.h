@@ -10,7 +10,8 @@
 
 namespace anteroom::cli {
 
-// `450 ms`, `45 s`, `2 min 30 s`, `1 h 20 min`, `3 d 4 h`: two units at most, rounded to the nearest.
+// `450 ms`, `45 s`, `2 min 30 s`, `1 h 20 min`, `3 d 4 h`: two units at most, rounded to the
+// nearest.
 std::string HumanDuration(uint64_t duration_ms);
 
 // `1–3 min` when both ends are of one unit, else `40 s – 2 min`.

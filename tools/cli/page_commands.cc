@@ -4,6 +4,7 @@
 
 #include "protocol/limits.h"
 #include "tools/cli/command.h"
+#include "tools/cli/context.h"
 #include "tools/cli/describe.h"
 #include "tools/cli/human.h"
 
@@ -16,8 +17,8 @@ using protocol::VisitorEntry;
 
 // The room's name is not repeated; a visitor's id comes last because it may be long.
 std::vector<std::string> PeekRow(const VisitorEntry& entry) {
-  return {entry.reply.ahead ? std::to_string(*entry.reply.ahead) : "-",
-          std::to_string(entry.lane), protocol::EscapeId(entry.visitor)};
+  return {entry.reply.ahead ? std::to_string(*entry.reply.ahead) : "-", std::to_string(entry.lane),
+          protocol::EscapeId(entry.visitor)};
 }
 
 std::vector<std::string> InsideRow(const VisitorEntry& entry) {
@@ -50,31 +51,34 @@ ExitStatus RunListing(Context& context, const Arguments& arguments, const Listin
     for (const VisitorEntry& entry : page->items) {
       anybody = true;
       if (context.json()) {
-        context.Print(ToJson(entry));
+        context.PrintJson(ToJson(entry));
       } else {
         rows.push_back(listing.row(entry));
       }
     }
-    if (!context.json() && anybody) context.Print(Table(rows));
+    if (!context.json() && anybody) context.PrintText(Table(rows));
     left -= std::min<uint64_t>(left, page->items.size());
     more = page->next.has_value() && left > 0 && !page->items.empty();
     if (more) from = *page->next;
   }
-  if (!anybody && !context.json()) context.Print(listing.nobody);
+  if (!anybody && !context.json()) context.PrintText(listing.nobody);
   return ExitStatus::kDone;
 }
 
 ExitStatus RunPeek(Context& context, const Arguments& arguments) {
   return RunListing(context, arguments,
-                    {&client::Client::Peek, {"ahead", "lane", "visitor"}, PeekRow,
+                    {&client::Client::Peek,
+                     {"ahead", "lane", "visitor"},
+                     PeekRow,
                      "nobody waits at these places"});
 }
 
 ExitStatus RunInside(Context& context, const Arguments& arguments) {
-  return RunListing(
-      context, arguments,
-      {&client::Client::Inside, {"admission", "state", "ends in", "visitor"}, InsideRow,
-       "nobody is inside"});
+  return RunListing(context, arguments,
+                    {&client::Client::Inside,
+                     {"admission", "state", "ends in", "visitor"},
+                     InsideRow,
+                     "nobody is inside"});
 }
 
 }  // namespace

@@ -13,7 +13,9 @@
 namespace anteroom::cli {
 namespace {
 
-std::string Quoted(std::string_view text) { return "\"" + protocol::EscapeId(text) + "\""; }
+std::string Quoted(std::string_view text) {
+  return "\"" + protocol::EscapeId(text) + "\"";
+}
 
 template <typename Number>
 std::string TakeWhole(std::string_view text, std::optional<Number>* into) {
@@ -182,9 +184,8 @@ const Parameter kAdmitCount = {"N", "", "how many of the first in line, at most 
                                TakeAdmitCount};
 const Parameter kAdmitKey = {"--key", "K", "a repeat with the same key lets in the same people",
                              TakeKey};
-const Parameter kAdmitVisitor = {"--visitor", "ID",
-                                 "this one, wherever they stand, even if they never joined",
-                                 TakeVisitor};
+const Parameter kAdmitVisitor = {
+    "--visitor", "ID", "this one, wherever they stand, even if they never joined", TakeVisitor};
 const Parameter kOver = {"--over", "", "even beyond the room's capacity", Flag<&Arguments::over>};
 const Parameter kBlock = {"--block", "DURATION", "keeps the visitor out for so long",
                           TimeSpan<&Arguments::block_ms>};

@@ -2,6 +2,7 @@
 #include "protocol/limits.h"
 #include "tools/cli/command.h"
 #include "tools/cli/consent.h"
+#include "tools/cli/context.h"
 #include "tools/cli/describe.h"
 #include "tools/cli/human.h"
 
@@ -66,7 +67,7 @@ ExitStatus RunList(Context& context, const Arguments&) {
     if (!page.ok()) return context.Fail(page.status());
     for (const RoomReply& room : page->rooms) {
       if (context.json()) {
-        context.Print(ToJson(room));
+        context.PrintJson(ToJson(room));
       } else {
         rows.push_back(ListRow(room));
       }
@@ -74,7 +75,7 @@ ExitStatus RunList(Context& context, const Arguments&) {
     more = page->more && !page->rooms.empty();
     if (more) after = page->rooms.back().room;
   }
-  if (!context.json()) context.Print(rows.size() > 1 ? Table(rows) : "there is no room yet");
+  if (!context.json()) context.PrintText(rows.size() > 1 ? Table(rows) : "there is no room yet");
   return ExitStatus::kDone;
 }
 
@@ -93,9 +94,9 @@ ExitStatus RunDelete(Context& context, const Arguments& arguments) {
       context.client().RoomDelete(arguments.room, {.force = arguments.force});
   if (!status.ok()) return context.Fail(status);
   if (context.json()) {
-    context.Print(Json{{"room", arguments.room}});
+    context.PrintJson(Json{{"room", arguments.room}});
   } else {
-    context.Print("room " + arguments.room + " is gone");
+    context.PrintText("room " + arguments.room + " is gone");
   }
   return ExitStatus::kDone;
 }
@@ -113,8 +114,9 @@ std::vector<Command> RoomCommands() {
        .summary = SummaryOf(Operation::kRoomCreate),
        .uses = {{&kRoom}, {&kSettings, Need::kOptional}},
        .example = "anteroom room create concert rate=50/s capacity=100 claim_ttl=5m",
-       .notes = "Wants rate or capacity said, if only as none: a room that protects nothing is made\n"
-                "on purpose or not at all.",
+       .notes =
+           "Wants rate or capacity said, if only as none: a room that protects nothing is made\n"
+           "on purpose or not at all.",
        .check = nullptr,
        .run = RunCreate},
       {.name = "room set",

@@ -1,5 +1,6 @@
 // What is asked about one visitor: join, enter, status, leave, verify, claim, touch, finish.
 #include "tools/cli/command.h"
+#include "tools/cli/context.h"
 #include "tools/cli/describe.h"
 
 namespace anteroom::cli {

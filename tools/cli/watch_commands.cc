@@ -1,5 +1,6 @@
 // watch: the daemon tells, nobody asks.
 #include "tools/cli/command.h"
+#include "tools/cli/context.h"
 #include "tools/cli/watch_run.h"
 
 namespace anteroom::cli {

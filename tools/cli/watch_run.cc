@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/failure.h"
 #include "protocol/text.h"
 #include "server/base/check.h"
 #include "tools/cli/describe.h"
@@ -41,7 +42,9 @@ WatchRun::WatchRun(Context& context, const Arguments& arguments)
   timer_.data = this;
 }
 
-WatchRun::~WatchRun() { CHECK_EQ(uv_loop_close(&loop_), 0); }
+WatchRun::~WatchRun() {
+  CHECK_EQ(uv_loop_close(&loop_), 0);
+}
 
 ExitStatus WatchRun::Run() {
   const auto on_signal = [](uv_signal_t* handle, int) {
@@ -52,9 +55,7 @@ ExitStatus WatchRun::Run() {
   if (arguments_.duration_ms) {
     uv_timer_start(
         &timer_,
-        [](uv_timer_t* handle) {
-          static_cast<WatchRun*>(handle->data)->Stop(ExitStatus::kDone);
-        },
+        [](uv_timer_t* handle) { static_cast<WatchRun*>(handle->data)->Stop(ExitStatus::kDone); },
         static_cast<uint64_t>(*arguments_.duration_ms), 0);
   }
 
@@ -78,11 +79,14 @@ void WatchRun::OnVisitor(const client::VisitorEvent& event) {
     Print("visitor", event.visitor, ToJson(*event.reply),
           DescribeVisitor(event.visitor, *event.reply));
   } else if (event.refusal && !event.visitor.empty()) {
-    Print("visitor", event.visitor, ToJson(*event.refusal),
-          protocol::EscapeId(event.visitor) + ": " + std::string(NameOf(event.refusal->error)) +
-              ": " + Printable(event.refusal->message));
+    refused_ = true;
+    const std::string why =
+        std::string(NameOf(event.refusal->error)) + ": " + Printable(event.refusal->message);
+    const std::string who = protocol::EscapeId(event.visitor);
+    context_.Note(who + ": " + why);
+    Print("visitor", event.visitor, ToJson(*event.refusal), who + ": " + why);
   }
-  if (event.last) Stop(event.status.ok() ? ExitStatus::kDone : context_.Fail(event.status));
+  if (event.last) OnLast(event.status, event.visitor.empty());
 }
 
 void WatchRun::OnRoom(const client::RoomEvent& event) {
@@ -90,7 +94,16 @@ void WatchRun::OnRoom(const client::RoomEvent& event) {
   if (event.reply) {
     Print("room", event.reply->room, ToJson(*event.reply), DescribeRoomInLine(*event.reply));
   }
-  if (event.last) Stop(event.status.ok() ? ExitStatus::kDone : context_.Fail(event.status));
+  if (event.last) OnLast(event.status, true);
+}
+
+void WatchRun::OnLast(const absl::Status& status, bool untold) {
+  const auto refusal = client::RefusalOf(status);
+  // A watch ends by itself when everybody has ended, or was refused, and that has been told.
+  const bool followed_to_the_end = !arguments_.visitors.empty() && events_ > 0 && refusal &&
+                                   refusal->error == protocol::ErrorCode::kNotFound;
+  if (untold && !followed_to_the_end && !status.ok()) return Stop(context_.Fail(status));
+  Stop(refused_ ? ExitStatus::kRefused : ExitStatus::kDone);
 }
 
 void WatchRun::Print(std::string_view key, std::string_view name, Json object,
@@ -99,19 +112,17 @@ void WatchRun::Print(std::string_view key, std::string_view name, Json object,
     Json line = Json::object();
     line[std::string(key)] = protocol::EscapeId(name);
     line.update(object);
-    context_.Print(line);
+    context_.PrintJson(line);
   } else {
-    context_.Print(LocalTime() + "  " + std::string(text));
+    context_.PrintText(LocalTime() + "  " + std::string(text));
   }
   // Somebody watches.
   context_.console().out.flush();
-  CountEvent();
-}
-
-void WatchRun::CountEvent() {
   ++events_;
   const bool enough = arguments_.count && events_ >= *arguments_.count;
-  if (enough || !context_.console().out) Stop(ExitStatus::kDone);
+  if (enough || !context_.console().out) {
+    Stop(refused_ ? ExitStatus::kRefused : ExitStatus::kDone);
+  }
 }
 
 void WatchRun::Stop(ExitStatus status) {

@@ -35,14 +35,16 @@ class WatchRun {
  private:
   void OnVisitor(const client::VisitorEvent& event);
   void OnRoom(const client::RoomEvent& event);
-  // `name` is a visitor's id (bytes) or the room.
+  // `untold`: nothing has been printed that says why.
+  void OnLast(const absl::Status& status, bool untold);
+  // Counts as an event. `name` is a visitor's id (bytes) or the room.
   void Print(std::string_view key, std::string_view name, Json object, std::string_view text);
-  void CountEvent();
   void Stop(ExitStatus status);
 
   Context& context_;
   const Arguments& arguments_;
   uint64_t events_ = 0;
+  bool refused_ = false;  // of somebody there is no more to be told, for a reason
   bool stopped_ = false;
   ExitStatus status_ = ExitStatus::kDone;
 

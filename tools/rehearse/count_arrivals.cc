@@ -31,12 +31,13 @@ std::optional<Arrival> CountArrivals::Next() {
       if (!row) return std::nullopt;
       row_ = *row;
       // A minute of which no second is wanted is not gone through request by request.
-      const bool apart = row_.start_s >= window_.to_s || row_.start_s + unit_ms / 1000 <= window_.from_s;
+      const bool apart =
+          row_.start_s >= window_.to_s || row_.start_s + unit_ms / 1000 <= window_.from_s;
       given_ = apart ? row_.requests : 0;
     }
     // Below 10^9 requests times 60,000 ms.
-    const int64_t within_ms = static_cast<int64_t>(given_) * unit_ms /
-                              static_cast<int64_t>(row_.requests);
+    const int64_t within_ms =
+        static_cast<int64_t>(given_) * unit_ms / static_cast<int64_t>(row_.requests);
     ++given_;
     if (!window_.Contains(row_.start_s + within_ms / 1000)) continue;
     latest_ms_ = std::max(latest_ms_, row_.start_s * 1000 + within_ms);

@@ -21,7 +21,9 @@ struct CountRow {
   uint64_t requests = 0;
 };
 
-constexpr int64_t UnitMs(CountUnit unit) { return unit == CountUnit::kSecond ? 1000 : 60000; }
+constexpr int64_t UnitMs(CountUnit unit) {
+  return unit == CountUnit::kSecond ? 1000 : 60000;
+}
 
 // What the names in a first line say; nothing when it is not such a line.
 std::optional<CountUnit> ParseCountNames(std::string_view line);

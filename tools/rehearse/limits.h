@@ -27,11 +27,18 @@ inline constexpr size_t kReorderRequestsMax = 1'000'000;
 inline constexpr size_t kJoinBatchMax = 250;
 inline constexpr size_t kJoinsInFlightMax = 4000;
 
-// People in the room at a time, about 400 bytes each; beyond it arrivals wait.
+// People in the room at a time, about 300 bytes each; beyond it arrivals wait.
 inline constexpr size_t kPresentMax = 4'000'000;
+
+// People watched at a time, below what the daemon grants one connection. In a longer line those
+// nearest the door are watched, the others when they come nearer.
+inline constexpr size_t kWatchedMax = 200'000;
 
 // Watches at which those with few people left in them are put together.
 inline constexpr size_t kWatchesBeforeMerge = 64;
+
+// Watches opened at once when places among the watched have become free.
+inline constexpr size_t kWatchRefillMin = 1000;
 
 // Requests under way while the crowd is sent home, and how long that may take.
 inline constexpr size_t kGoingHomeInFlightMax = 1000;

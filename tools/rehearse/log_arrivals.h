@@ -50,7 +50,7 @@ class LogArrivals final : public ArrivalSource {
 
   std::vector<Held> held_;
   absl::flat_hash_set<uint64_t> seen_;
-  std::string host_;  // of the arrival given last
+  std::string host_;                                            // of the arrival given last
   int64_t newest_s_ = std::numeric_limits<int64_t>::min() / 2;  // room to subtract from
   int64_t latest_given_s_ = std::numeric_limits<int64_t>::min();
   bool at_end_ = false;

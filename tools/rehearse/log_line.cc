@@ -6,7 +6,9 @@
 namespace anteroom::tools {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // `+0200`, `-0430`.
 std::optional<int64_t> TakeZone(std::string_view* text) {

@@ -6,7 +6,8 @@
 // own. Each visitor joins, is watched, claims when admitted, stays for its session and finishes as
 // completed. Arrivals are `speed` times as fast as in the file; sessions are real time.
 //
-// The result goes to standard output, everything else to standard error.
+// The result goes to the console's output, everything else to its error; the progress bar to the
+// terminal, if standard error is one.
 #ifndef ANTEROOM_TOOLS_REHEARSE_REHEARSE_H_
 #define ANTEROOM_TOOLS_REHEARSE_REHEARSE_H_
 
@@ -14,16 +15,17 @@
 #include <optional>
 #include <string>
 
+#include "tools/cli/context.h"
+#include "tools/cli/exit_status.h"
+
 namespace anteroom::tools {
 
 struct RehearseOptions {
-  std::string server = "127.0.0.1:7411";  // as client::ClientOptions takes it
   std::string file;
   std::string room;
-  bool json = false;  // one JSON object instead of the table
 
-  double speed = 1;           // --speed N: arrivals N times as fast, more than 0
-  int64_t session_ms = 30000;  // --session MEAN: mean of the exponential session, at least 0
+  double speed = 1;              // --speed N: arrivals N times as fast, more than 0
+  int64_t session_ms = 30000;    // --session MEAN: mean of the exponential session, at least 0
   std::optional<uint64_t> seed;  // --seed N: of the session lengths; unsaid: random, and shown
 
   // --from, --to (exclusive): HH:MM or HH:MM:SS on the day of the file's first request, or a whole
@@ -37,11 +39,11 @@ struct RehearseOptions {
   int64_t give_up_ms = 120000;
 };
 
-// Returns the exit status: 0 done; 1 the room cannot be rehearsed, people were left waiting, or
-// there were violations; 2 the file or an option is wrong; 3 no daemon, or the connection was lost.
-// Interrupt (Ctrl-C) sends the crowd home and shows what happened so far; a second one ends at
-// once. Blocks; runs a libuv loop of its own and takes SIGINT and SIGTERM meanwhile.
-int Rehearse(const RehearseOptions& options);
+// Done; or refused: the room cannot be rehearsed, people were left waiting, or there were
+// violations; or wrong usage: the file or an option; or no daemon, a lost connection. Interrupt
+// (Ctrl-C) sends the crowd home and shows what happened so far; a second one ends at once. Blocks;
+// runs a libuv loop of its own and takes SIGINT and SIGTERM meanwhile.
+cli::ExitStatus Rehearse(const RehearseOptions& options, cli::Context& context);
 
 }  // namespace anteroom::tools
 

@@ -33,6 +33,7 @@ inline constexpr size_t kStages = 5;
 struct Visitor {
   std::string id;
   Stage stage = Stage::kJoining;
+  bool polled = false;      // asked about now and then, because a watch was refused
   bool going_home = false;  // leave or finish is asked for because the rehearsal ends early
 
   uint64_t arrival = 0;

@@ -37,6 +37,7 @@ void Watches::Open(std::span<Visitor* const> visitors) {
     one.visitors.push_back(visitor);
     ids.push_back(visitor->id);
   }
+  watched_ += one.visitors.size();
   one.handle = client_->Watch(room_, ids, on_event_);
   watches_.emplace(key, std::move(one));
 }
@@ -49,6 +50,7 @@ void Watches::Remove(Visitor* visitor) {
   visitors[visitor->watch_slot] = visitors.back();
   visitors[visitor->watch_slot]->watch_slot = visitor->watch_slot;
   visitors.pop_back();
+  --watched_;
   visitor->watch = Visitor::kNone;
   if (!visitors.empty()) return;
   client_->Unwatch(found->second.handle);
@@ -70,6 +72,7 @@ void Watches::Merge() {
       visitor->watch = Visitor::kNone;
       moved.push_back(visitor);
     }
+    watched_ -= one.visitors.size();
     it = watches_.erase(it);
   }
   for (std::span<Visitor* const> left(moved); !left.empty();) {
@@ -81,14 +84,17 @@ void Watches::Merge() {
 }
 
 void Watches::check_invariants() const {
+  size_t watched = 0;
   for (const auto& [key, one] : watches_) {
     CHECK(!one.visitors.empty());
+    watched += one.visitors.size();
     CHECK(one.visitors.size() <= protocol::kWatchVisitorsMax);
     for (size_t slot = 0; slot < one.visitors.size(); ++slot) {
       CHECK_EQ(one.visitors[slot]->watch, key);
       CHECK_EQ(one.visitors[slot]->watch_slot, slot);
     }
   }
+  CHECK_EQ(watched, watched_);
 }
 
 }  // namespace anteroom::tools

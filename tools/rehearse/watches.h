@@ -1,7 +1,8 @@
 // Watches over a crowd: many visitors share one, and watches in which few are left are put
 // together, so that a client's limit of watches is never in the way.
 //
-// Invariant: a visitor's `watch` and `watch_slot` tell where this holds it; no watch is empty.
+// Invariant: a visitor's `watch` and `watch_slot` tell where this holds it; no watch is empty;
+// `watched_` visitors are held in all.
 // Threads: the loop's.
 #ifndef ANTEROOM_TOOLS_REHEARSE_WATCHES_H_
 #define ANTEROOM_TOOLS_REHEARSE_WATCHES_H_
@@ -32,7 +33,8 @@ class Watches {
   // Harmless for one who is not watched.
   void Remove(Visitor* visitor);
 
-  size_t size() const { return watches_.size(); }
+  size_t watched() const { return watched_; }
+  size_t open() const { return watches_.size(); }
   void check_invariants() const;
 
  private:
@@ -48,6 +50,7 @@ class Watches {
   const std::string room_;
   const client::OnVisitorEvent on_event_;
   std::unordered_map<size_t, One> watches_;
+  size_t watched_ = 0;
   size_t next_key_ = 0;
   size_t merge_at_ = kWatchesBeforeMerge;
 };

@@ -1,0 +1,135 @@
+// Group commit: the one place that writes the log. Records are staged as they are made; whenever no
+// batch is in flight, all that is staged goes to the thread pool as one, is written and synced, and
+// what waited for it may leave. One batch in flight at a time, in every durability: they differ
+// only in what replies wait for.
+//
+//   commit.Append(record)            before the engine applies it
+//   commit.last_sequence()           the mark of everything said from now on
+//   commit.Start()                   at the end of every turn
+//   commit.released_sequence()       records up to here may show in what leaves
+//
+// An error of a write or a sync ends the process at once: nobody knows what is on disk, so nothing
+// more may be said. Space that is not to be had is no such error: it is asked for again.
+//
+// Threads: the loop's; the pool sees the batch in flight and the writer only.
+#ifndef ANTEROOM_SERVER_APP_GROUP_COMMIT_H_
+#define ANTEROOM_SERVER_APP_GROUP_COMMIT_H_
+
+#include <uv.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "server/app/sync_times.h"
+#include "server/base/limits.h"
+#include "server/engine/desk.h"
+#include "server/engine/engine.h"
+#include "server/engine/meter.h"
+#include "server/net/watches.h"
+#include "server/storage/log_batch.h"
+#include "server/storage/log_writer.h"
+
+namespace anteroom::app {
+
+enum class Durability { kCommit, kInterval, kNone };
+
+// Invariants: durable_sequence() <= last_sequence(), and the records between them are in flight or
+// staged; the pool works on `in_flight_` exactly while `writing_`.
+class GroupCommit : public RecordSink, public net::MarkSource {
+ public:
+  struct Options {
+    Durability durability = Durability::kCommit;
+    uint64_t interval_ms = 100;  // for kInterval: at most so much may be lost
+    uint64_t undurable_bytes_max = limits::kUndurableBytesMax;
+  };
+
+  // All outlive it. Loses nothing that the loop has not been told of: run the loop until idle()
+  // before destroying.
+  GroupCommit(uv_loop_t* loop, Engine* engine, storage::LogWriter* writer, Options options);
+  ~GroupCommit() override;
+
+  void Append(std::string_view record) override;
+
+  uint64_t last_sequence() const override { return builder_.next_sequence() - 1; }
+  uint64_t durable_sequence() const { return durable_sequence_; }
+  uint64_t released_sequence() const {
+    return options_.durability == Durability::kCommit ? durable_sequence_ : UINT64_MAX;
+  }
+
+  void SetTime(uint64_t loop_ms) { loop_ms_ = loop_ms; }
+  // Sends what is staged to the disk if nothing is on its way, and has the next segment prepared.
+  void Start();
+  // The loop's time at which Start has something to do that nothing else wakes the loop for.
+  std::optional<uint64_t> next_start_ms() const;
+
+  // What the log can still take.
+  struct Space {
+    LogSpace space = LogSpace::kPlenty;
+    protocol::Reason reason = protocol::Reason::kDiskFull;
+    bool operator==(const Space&) const = default;
+  };
+  Space space();
+
+  // Everything staged is on disk and nothing is at work.
+  bool idle() const { return builder_.empty() && !writing_ && !blocked_ && !preparing_; }
+  // From now on everything is written as soon as it can be, whatever the durability.
+  void Hurry() { hurry_ = true; }
+  // Writes the end record, once idle(). ended() when that is on disk.
+  void StartEnd();
+  bool ended() const { return ended_; }
+
+  const SyncTimes& sync_times() const { return sync_times_; }
+  uint64_t log_bytes() const { return log_bytes_; }
+  uint64_t reserved_bytes() const { return writer_.reserved_bytes_left(); }
+  // Of the last ten seconds.
+  uint64_t bytes_per_s() { return written_.PerSecondMilli(static_cast<int64_t>(loop_ms_)) / 1000; }
+
+  void check_invariants() const;
+
+ private:
+  storage::EngineMark Mark() const;
+  void StartWrite();
+  void OnWritten();
+  void StartPrepare();
+  void OnPrepared();
+  uint64_t pause_ms() const;
+
+  uv_loop_t* const loop_;
+  Engine& engine_;
+  storage::LogWriter& writer_;
+  const Options options_;
+  storage::BatchBuilder builder_;
+
+  uint64_t loop_ms_ = 0;
+  uint64_t durable_sequence_;
+  uint64_t batch_started_ms_ = 0;
+  uint64_t log_bytes_ = 0;
+  bool hurry_ = false;
+  bool slow_ = false;   // too much is undurable
+  bool short_ = false;  // the next segment is not to be had
+  uint64_t prepare_again_ms_ = 0;
+
+  // The batch at work. Blocked: it waits for space, in no thread's hands.
+  storage::Batch in_flight_;
+  bool writing_ = false;
+  bool blocked_ = false;
+  bool ending_ = false;
+  bool ended_ = false;
+  storage::EngineMark end_mark_;
+  absl::Status write_status_;
+  uint64_t write_took_us_ = 0;
+  uv_work_t write_work_;
+
+  bool preparing_ = false;
+  absl::Status prepare_status_;
+  uv_work_t prepare_work_;
+
+  SyncTimes sync_times_;
+  Meter written_;
+};
+
+}  // namespace anteroom::app
+
+#endif  // ANTEROOM_SERVER_APP_GROUP_COMMIT_H_

@@ -1,0 +1,50 @@
+// anteroomd: a waiting room's daemon. `anteroomd --help` tells what it takes.
+
+#include <uv.h>
+
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "protocol/version.h"
+#include "server/app/options.h"
+#include "server/app/recovery.h"
+#include "server/app/server.h"
+#include "server/storage/posix_files.h"
+
+namespace {
+
+constexpr int kCouldNotStart = 1;
+constexpr int kWrongUsage = 2;
+
+int Fail(int exit_status, const absl::Status& status) {
+  std::fprintf(stderr, "anteroomd: %s\n", std::string(status.message()).c_str());
+  return exit_status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using anteroom::app::Options;
+  // A peer that is gone is told by the write's error.
+  std::signal(SIGPIPE, SIG_IGN);
+  auto parsed = anteroom::app::ParseOptions(argc, argv);
+  if (!parsed.ok()) return Fail(kWrongUsage, parsed.status());
+  if (!parsed->has_value()) return 0;
+  const Options options = **std::move(parsed);
+
+  anteroom::storage::PosixFiles files;
+  auto recovered = anteroom::app::Recover(files, {.directory = options.data_directory,
+                                                  .virtual_clock = options.virtual_clock,
+                                                  .segment_bytes = options.segment_bytes});
+  if (!recovered.ok()) return Fail(kCouldNotStart, recovered.status());
+  anteroom::app::Server server(options, *std::move(recovered));
+  const absl::Status listening = server.Listen();
+  if (!listening.ok()) return Fail(kCouldNotStart, listening);
+  std::fprintf(stderr, "anteroomd %s listening on %s, data in %s (durability %s%s)\n",
+               std::string(anteroom::protocol::kVersion).c_str(), server.listening_on().c_str(),
+               options.data_directory.c_str(), std::string(NameOf(options.durability)).c_str(),
+               options.virtual_clock ? ", virtual clock" : "");
+  return server.Run();
+}

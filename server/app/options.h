@@ -1,0 +1,36 @@
+// The daemon's command line: Abseil's flags, with dashes where people expect them, checked values
+// and a help text for people.
+#ifndef ANTEROOM_SERVER_APP_OPTIONS_H_
+#define ANTEROOM_SERVER_APP_OPTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/app/group_commit.h"
+#include "server/net/address.h"
+
+namespace anteroom::app {
+
+struct Options {
+  std::optional<net::Address> listen;  // nothing: no TCP
+  std::string unix_path;               // empty: no Unix socket
+  std::string data_directory;
+  Durability durability = Durability::kCommit;
+  uint64_t durability_interval_ms = 100;
+  bool virtual_clock = false;
+  uint64_t segment_bytes = 0;
+  size_t connections_max = 0;
+};
+
+std::string_view NameOf(Durability durability);
+
+// The options, or why the command line is wrong. Nothing when all was said by --help or --version,
+// which is printed. May be called once.
+absl::StatusOr<std::optional<Options>> ParseOptions(int argc, char** argv);
+
+}  // namespace anteroom::app
+
+#endif  // ANTEROOM_SERVER_APP_OPTIONS_H_

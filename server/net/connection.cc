@@ -1,0 +1,268 @@
+#include "server/net/connection.h"
+
+#include <cstring>
+#include <utility>
+
+#include "server/base/check.h"
+#include "server/base/limits.h"
+
+namespace anteroom::net {
+namespace {
+
+using protocol::FrameStatus;
+
+// Where input is read that nobody wants any more. Shared: nobody looks at it.
+char dropped_input[64 * 1024];
+
+}  // namespace
+
+Connection::Connection(ConnectionHost* host, uint64_t number)
+    : host_(host), number_(number), state_since_ms_(host->loop_ms()) {}
+
+bool Connection::Accept(uv_stream_t* listener) {
+  const bool is_pipe = listener->type == UV_NAMED_PIPE;
+  if (is_pipe) {
+    CHECK_EQ(uv_pipe_init(listener->loop, &handle_.pipe, 0), 0);
+  } else {
+    CHECK_EQ(uv_tcp_init(listener->loop, &handle_.tcp), 0);
+  }
+  handle_open_ = true;
+  handle_.handle.data = this;
+  if (uv_accept(listener, stream()) != 0) {
+    Close();
+    return false;
+  }
+  // Best effort: a socket that is gone already refuses both, and reading says so.
+  if (!is_pipe) {
+    uv_tcp_nodelay(&handle_.tcp, 1);
+    uv_tcp_keepalive(&handle_.tcp, 1, limits::kKeepaliveSeconds);
+  }
+  ReadMore();
+  return state_ != State::kClosed;
+}
+
+void Connection::ReadMore() {
+  if (reading_ || input_ended_ || state_ == State::kClosed) return;
+  const int error = uv_read_start(
+      stream(),
+      [](uv_handle_t* handle, size_t, uv_buf_t* buffer) {
+        auto* self = static_cast<Connection*>(handle->data);
+        if (!self->takes_requests()) {
+          *buffer = uv_buf_init(dropped_input, sizeof dropped_input);
+          return;
+        }
+        const std::span<char> room = self->input_.Room();
+        *buffer = uv_buf_init(room.data(), static_cast<unsigned>(room.size()));
+      },
+      [](uv_stream_t* stream, ssize_t bytes, const uv_buf_t*) {
+        static_cast<Connection*>(stream->data)->OnRead(bytes);
+      });
+  if (error != 0) {
+    Close();
+    return;
+  }
+  reading_ = true;
+}
+
+void Connection::OnRead(ssize_t bytes) {
+  if (bytes == 0) return;
+  if (bytes < 0) {
+    uv_read_stop(stream());
+    reading_ = false;
+    if (bytes != UV_EOF) {
+      Close();
+      return;
+    }
+    input_ended_ = true;
+    if (state_ == State::kLingering) {
+      Close();
+    } else if (!listed.ready) {
+      host_->OnInput(this);
+    }
+    return;
+  }
+  if (!takes_requests()) return;
+  input_.Filled(static_cast<size_t>(bytes));
+  if (input_.size() >= limits::kInputUnworkedBytesMax && has_whole_frame()) {
+    uv_read_stop(stream());
+    reading_ = false;
+  }
+  if (!listed.ready) host_->OnInput(this);
+}
+
+FrameStatus Connection::NextFrame(protocol::FrameHeader* header, std::string_view* payload) {
+  const std::string_view bytes = input_.view().substr(worked_bytes_);
+  if (bytes.empty()) return FrameStatus::kPartial;
+  size_t consumed = 0;
+  const FrameStatus status = protocol::TakeFrame(bytes, header, payload, &consumed);
+  if (status == FrameStatus::kComplete) {
+    worked_bytes_ += consumed;
+    partial_since_ms_ = 0;
+  } else if (status == FrameStatus::kPartial && partial_since_ms_ == 0) {
+    partial_since_ms_ = host_->loop_ms();
+  }
+  return status;
+}
+
+bool Connection::has_whole_frame() const {
+  const std::string_view bytes = input_.view().substr(worked_bytes_);
+  uint32_t payload_bytes;
+  if (bytes.size() < protocol::kHeaderBytes) return false;
+  std::memcpy(&payload_bytes, bytes.data(), sizeof payload_bytes);
+  return payload_bytes <= bytes.size() - protocol::kHeaderBytes;
+}
+
+void Connection::FinishWork() {
+  input_.Consume(std::exchange(worked_bytes_, 0));
+  if (!takes_requests()) {
+    input_.Clear();
+    return;
+  }
+  if (input_.size() < limits::kInputUnworkedBytesMax || !has_whole_frame()) ReadMore();
+}
+
+bool Connection::over_high_water() const {
+  return outbox_.queued_bytes() + writing_.size() >= limits::kOutputBytesHigh;
+}
+
+void Connection::Release(uint64_t sequence) {
+  outbox_.Release(sequence);
+  if (!outbox_.ready()->empty()) Touch();
+}
+
+void Connection::Flush() {
+  if (state_ == State::kClosed || state_ == State::kLingering) return;
+  if (outbox_.queued_bytes() + writing_.size() > limits::kOutputBytesMax) {
+    Close();
+    return;
+  }
+  std::string& ready = *outbox_.ready();
+  if (!writing_.empty() || ready.empty()) {
+    AfterSending();
+    return;
+  }
+  uv_buf_t buffer = uv_buf_init(ready.data(), static_cast<unsigned>(ready.size()));
+  const int sent = uv_try_write(stream(), &buffer, 1);
+  if (sent < 0 && sent != UV_EAGAIN) {
+    Close();
+    return;
+  }
+  if (sent == static_cast<int>(ready.size())) {
+    ready.clear();
+    if (ready.capacity() > limits::kIdleBufferBytesMax) ready.shrink_to_fit();
+    AfterSending();
+    return;
+  }
+  writing_.swap(ready);
+  const size_t sent_bytes = sent > 0 ? static_cast<size_t>(sent) : 0;
+  buffer = uv_buf_init(writing_.data() + sent_bytes,
+                       static_cast<unsigned>(writing_.size() - sent_bytes));
+  write_.data = this;
+  const int error = uv_write(&write_, stream(), &buffer, 1, [](uv_write_t* write, int status) {
+    static_cast<Connection*>(write->data)->OnWritten(status);
+  });
+  if (error != 0) {
+    writing_.clear();
+    Close();
+    return;
+  }
+  stalled_since_ms_ = host_->loop_ms();
+  unsent_bytes_ = uv_stream_get_write_queue_size(stream());
+}
+
+void Connection::OnWritten(int status) {
+  writing_.clear();
+  if (writing_.capacity() > limits::kIdleBufferBytesMax) writing_.shrink_to_fit();
+  stalled_since_ms_ = 0;
+  if (state_ == State::kClosed) return;
+  if (status != 0) {
+    Close();
+    return;
+  }
+  Touch();
+}
+
+void Connection::AfterSending() {
+  if (backed_up && !over_high_water()) {
+    backed_up = false;
+    if (!listed.ready) host_->OnInput(this);
+  }
+  if (state_ == State::kDraining && writing_.empty() && outbox_.queued_bytes() == 0) Shutdown();
+}
+
+void Connection::Drain() {
+  if (!takes_requests()) return;
+  state_ = State::kDraining;
+  state_since_ms_ = host_->loop_ms();
+  if (worked_bytes_ == 0) input_.Clear();
+  host_->OnGone(this);
+  ReadMore();
+  if (state_ != State::kClosed) Touch();
+}
+
+void Connection::Shutdown() {
+  if (input_ended_) {
+    Close();
+    return;
+  }
+  state_ = State::kLingering;
+  state_since_ms_ = host_->loop_ms();
+  shutdown_.data = this;
+  if (uv_shutdown(&shutdown_, stream(), [](uv_shutdown_t*, int) {}) != 0) Close();
+}
+
+void Connection::Close() {
+  if (state_ == State::kClosed) return;
+  const bool told = !takes_requests();
+  state_ = State::kClosed;
+  reading_ = false;
+  if (!told) host_->OnGone(this);
+  CHECK(handle_open_);
+  uv_close(&handle_.handle, [](uv_handle_t* handle) {
+    auto* self = static_cast<Connection*>(handle->data);
+    self->host_->OnClosed(self);
+  });
+}
+
+void Connection::CheckDeadlines(uint64_t linger_ms_max) {
+  const uint64_t now_ms = host_->loop_ms();
+  const auto over = [now_ms](uint64_t since_ms, uint64_t max_ms) {
+    return now_ms - since_ms > max_ms;
+  };
+  if (stalled_since_ms_ != 0) {
+    const size_t unsent_bytes = uv_stream_get_write_queue_size(stream());
+    if (unsent_bytes != unsent_bytes_) {
+      unsent_bytes_ = unsent_bytes;
+      stalled_since_ms_ = now_ms;
+    } else if (over(stalled_since_ms_, limits::kOutputStalledMsMax)) {
+      Close();
+      return;
+    }
+  }
+  switch (state_) {
+    case State::kGreeting:
+      if (over(state_since_ms_, limits::kHelloMsMax)) Close();
+      break;
+    case State::kOpen:
+      if (partial_since_ms_ != 0 && over(partial_since_ms_, limits::kFrameMsMax)) Close();
+      break;
+    case State::kDraining:
+      if (over(state_since_ms_, limits::kOutputStalledMsMax)) Close();
+      break;
+    case State::kLingering:
+      if (over(state_since_ms_, linger_ms_max)) Close();
+      break;
+    case State::kClosed:
+      break;
+  }
+}
+
+void Connection::check_invariants() const {
+  input_.check_invariants();
+  outbox_.check_invariants();
+  CHECK_LE(worked_bytes_, input_.size());
+  if (state_ != State::kClosed) CHECK_EQ(stalled_since_ms_ != 0, !writing_.empty());
+  if (state_ == State::kLingering) CHECK(writing_.empty() && outbox_.queued_bytes() == 0);
+}
+
+}  // namespace anteroom::net

@@ -1,0 +1,167 @@
+// One client's connection: a stream of libuv with its input, its output and its deadlines. It knows
+// frames as bytes only; what they mean is worked out by whoever owns the table (connections.h).
+//
+// Life: greeting (before HELLO) → open → draining (no more input; what is owed is sent) →
+// lingering (our side is shut down; input is read and dropped, so that the peer gets all of it
+// rather than a reset) → closed. Close cuts it short at any point. The object is destroyed by its
+// host when libuv has let go of it, never within a turn's work.
+//
+// Output is gathered through a turn and goes out in one write: tried at once, and what the socket
+// does not take is left to the loop.
+//
+// Threads: the loop's.
+#ifndef ANTEROOM_SERVER_NET_CONNECTION_H_
+#define ANTEROOM_SERVER_NET_CONNECTION_H_
+
+#include <uv.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "protocol/frame.h"
+#include "protocol/operations.h"
+#include "protocol/refusal.h"
+#include "server/net/input_buffer.h"
+#include "server/net/outbox.h"
+#include "server/net/watches.h"
+
+namespace anteroom::net {
+
+class Connection;
+
+// Told by connections what becomes of them. Lists that it keeps are threaded through the public
+// `listed` flags.
+class ConnectionHost {
+ public:
+  // There is input to work, or the input has ended.
+  virtual void OnInput(Connection* connection) = 0;
+  // There is output to flush at the end of the turn.
+  virtual void OnOutput(Connection* connection) = 0;
+  // Nothing more will be asked or heard through it. Once, before OnClosed.
+  virtual void OnGone(Connection* connection) = 0;
+  // The last call: the object may be destroyed.
+  virtual void OnClosed(Connection* connection) = 0;
+  // Records up to this one may show in what leaves now.
+  virtual uint64_t released_sequence() const = 0;
+  virtual uint64_t loop_ms() const = 0;
+
+ protected:
+  ~ConnectionHost() = default;
+};
+
+// Invariants: a write is in flight exactly while `writing_` is not empty; `worked_bytes_` of the
+// input have been taken and are still pointed into.
+class Connection final : public Subscriber {
+ public:
+  enum class State { kGreeting, kOpen, kDraining, kLingering, kClosed };
+
+  Connection(ConnectionHost* host, uint64_t number);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // Takes the next client off a listening stream and begins to read. On failure the caller waits
+  // for OnClosed all the same.
+  bool Accept(uv_stream_t* listener);
+
+  uint64_t number() const { return number_; }
+  State state() const { return state_; }
+  bool takes_requests() const { return state_ == State::kGreeting || state_ == State::kOpen; }
+
+  // ---- input ----
+
+  // Takes the next frame off the input; *payload is good until FinishWork.
+  protocol::FrameStatus NextFrame(protocol::FrameHeader* header, std::string_view* payload);
+  // The frames taken are worked; the input may move again. Reads on if there is room.
+  void FinishWork();
+  bool has_whole_frame() const;
+  bool input_ended() const { return input_ended_; }
+  void Greeted() { state_ = State::kOpen; }
+
+  // ---- output ----
+
+  std::string* Immediate() {
+    Touch();
+    return outbox_.Immediate();
+  }
+  // Records up to `mark` may show in what is appended here.
+  std::string* Marked(uint64_t mark) override {
+    Touch();
+    outbox_.Release(host_->released_sequence());
+    return outbox_.Marked(mark);
+  }
+  void Refuse(uint8_t operation, uint32_t request_id, const protocol::Refusal& refusal) {
+    protocol::AppendFrame(operation, protocol::FrameKind::kRefusal, request_id, refusal,
+                          Immediate());
+  }
+
+  // Sends what may go, closes what is drained.
+  void Flush();
+  void Release(uint64_t sequence);
+  bool holds() const { return outbox_.holds(); }
+  // Whether more may be put in without the peer reading.
+  bool has_room() const override { return takes_requests() && !over_high_water(); }
+  bool over_high_water() const;
+
+  // ---- end ----
+
+  // Takes nothing more, sends what is owed, then closes.
+  void Drain();
+  void Close();
+  // Closes when a deadline has passed. Called about once a second.
+  void CheckDeadlines(uint64_t linger_ms_max);
+
+  void check_invariants() const;
+
+  // Whether it stands in the host's lists.
+  struct Listed {
+    bool ready = false;
+    bool output = false;
+    bool held = false;
+  } listed;
+  size_t slot = 0;         // in the host's table
+  bool refused = false;    // beyond the limit: is only told so
+  bool blocked = false;    // a request of it is under way that the next ones must wait for
+  bool backed_up = false;  // asks OnInput once its output is below the high water
+
+ private:
+  uv_stream_t* stream() { return &handle_.stream; }
+  void Touch() {
+    if (!listed.output) host_->OnOutput(this);
+  }
+  void ReadMore();
+  void OnRead(ssize_t bytes);
+  void OnWritten(int status);
+  void AfterSending();
+  void Shutdown();
+
+  ConnectionHost* const host_;
+  const uint64_t number_;
+  State state_ = State::kGreeting;
+  bool reading_ = false;
+  bool input_ended_ = false;
+  bool handle_open_ = false;
+
+  InputBuffer input_;
+  size_t worked_bytes_ = 0;
+  Outbox outbox_;
+  std::string writing_;
+
+  uint64_t state_since_ms_;
+  uint64_t partial_since_ms_ = 0;  // 0: no frame is begun
+  uint64_t stalled_since_ms_ = 0;  // 0: the socket takes what it is given
+  size_t unsent_bytes_ = 0;        // when last looked at
+
+  union Handle {
+    uv_handle_t handle;
+    uv_stream_t stream;
+    uv_tcp_t tcp;
+    uv_pipe_t pipe;
+  } handle_;
+  uv_write_t write_;
+  uv_shutdown_t shutdown_;
+};
+
+}  // namespace anteroom::net
+
+#endif  // ANTEROOM_SERVER_NET_CONNECTION_H_

@@ -1,0 +1,301 @@
+#include "server/net/connections.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/version.h"
+#include "server/base/check.h"
+#include "server/base/limits.h"
+
+namespace anteroom::net {
+
+using protocol::ErrorCode;
+using protocol::FrameHeader;
+using protocol::FrameKind;
+using protocol::FrameStatus;
+using protocol::Operation;
+using protocol::Reason;
+using protocol::Refusal;
+using protocol::Refuse;
+
+namespace {
+
+Refusal Unavailable(Reason reason, std::string message) {
+  Refusal refusal = Refuse(ErrorCode::kUnavailable, std::move(message));
+  refusal.reason = reason;
+  return refusal;
+}
+
+// How many requests this one counts for in the budgets of a turn.
+size_t CostOf(const protocol::Request& request) {
+  if (const auto* joins = std::get_if<protocol::JoinManyOperation>(&request)) {
+    return 1 + joins->message.items.size();
+  }
+  if (const auto* statuses = std::get_if<protocol::StatusManyOperation>(&request)) {
+    return 1 + statuses->message.items.size();
+  }
+  if (const auto* watch = std::get_if<protocol::WatchOperation>(&request)) {
+    return 1 + watch->message.visitors.size();
+  }
+  return 1;
+}
+
+std::string VersionRange(uint16_t low, uint16_t high) {
+  return low == high ? std::to_string(low) : std::to_string(low) + " to " + std::to_string(high);
+}
+
+}  // namespace
+
+Connections::Connections(RequestWorker* worker, size_t connections_max)
+    : worker_(worker),
+      connections_max_(connections_max),
+      chunk_(limits::kRequestsPerChunk),
+      arrivals_(limits::kRequestsPerChunk) {}
+
+Connections::~Connections() {
+  CHECK(all_.empty());
+}
+
+void Connections::Accept(uv_stream_t* listener) {
+  auto made = std::make_unique<Connection>(static_cast<ConnectionHost*>(this), next_number_++);
+  Connection* const connection = made.get();
+  connection->slot = all_.size();
+  connection->refused = count() >= connections_max_ || stopping_;
+  refused_count_ += connection->refused;
+  all_.push_back(std::move(made));
+  if (!connection->Accept(listener) || !connection->refused) return;
+  if (refused_count_ > limits::kRefusedConnectionsMax) {
+    connection->Close();
+    return;
+  }
+  connection->Refuse(static_cast<uint8_t>(Operation::kHello), 0,
+                     stopping_ ? Unavailable(Reason::kStopping, "the daemon is stopping")
+                               : Unavailable(Reason::kTooManyConnections,
+                                             "the daemon serves as many connections as it may: " +
+                                                 std::to_string(connections_max_)));
+  connection->Drain();
+}
+
+void Connections::OnInput(Connection* connection) {
+  connection->listed.ready = true;
+  ready_.push_back(connection);
+}
+
+void Connections::OnOutput(Connection* connection) {
+  connection->listed.output = true;
+  output_.push_back(connection);
+}
+
+void Connections::OnClosed(Connection* connection) {
+  if (connection->listed.ready) std::erase(ready_, connection);
+  if (connection->listed.output) std::erase(output_, connection);
+  if (connection->listed.held) std::erase(held_, connection);
+  refused_count_ -= connection->refused;
+  const size_t slot = connection->slot;
+  std::swap(all_[slot], all_.back());
+  all_[slot]->slot = slot;
+  all_.pop_back();
+}
+
+void Connections::Unblock(Connection* connection) {
+  connection->blocked = false;
+  if (!connection->listed.ready) OnInput(connection);
+}
+
+void Connections::Work() {
+  size_t budget = limits::kRequestsPerTurn;
+  // Each that is ready now has its turn once, as far as the budget goes.
+  for (size_t left = ready_.size(); left > 0 && budget > 0; --left) {
+    Connection* const connection = ready_.front();
+    ready_.pop_front();
+    connection->listed.ready = false;
+    budget -= std::min(budget, TakeRequests(connection));
+    worked_.push_back(connection);
+  }
+  WorkChunk();
+  for (Connection* connection : worked_) {
+    const bool whole_frame = connection->takes_requests() && connection->has_whole_frame();
+    connection->FinishWork();
+    if (!connection->takes_requests() || connection->blocked) continue;
+    if (connection->over_high_water()) {
+      connection->backed_up = true;
+      if (!connection->listed.output) OnOutput(connection);
+    } else if (whole_frame) {
+      if (!connection->listed.ready) OnInput(connection);
+    } else if (connection->input_ended()) {
+      connection->Drain();
+    }
+  }
+  worked_.clear();
+}
+
+size_t Connections::TakeRequests(Connection* connection) {
+  size_t taken = 0;
+  while (taken < limits::kRequestsPerConnectionTurn && connection->takes_requests() &&
+         !connection->blocked && !connection->over_high_water()) {
+    FrameHeader header;
+    std::string_view payload;
+    const FrameStatus status = connection->NextFrame(&header, &payload);
+    if (status == FrameStatus::kPartial) break;
+    size_t cost = 1;
+    if (status == FrameStatus::kTooLarge) {
+      connection->Refuse(
+          header.operation, header.request_id,
+          Refuse(ErrorCode::kTooLarge,
+                 "a frame of " + std::to_string(header.payload_bytes) + " bytes; it takes " +
+                     std::to_string(protocol::kPayloadBytesMax) + " at most"));
+      connection->Drain();
+    } else if (status == FrameStatus::kInvalid) {
+      connection->Refuse(header.operation, header.request_id,
+                         Refuse(ErrorCode::kInvalid, "not a frame of this protocol"));
+      connection->Drain();
+    } else if (!TakeFrame(connection, header, payload, &cost)) {
+      connection->Drain();
+    }
+    taken += cost;
+  }
+  return taken;
+}
+
+// False when the connection cannot go on.
+bool Connections::TakeFrame(Connection* connection, const FrameHeader& header,
+                            std::string_view payload, size_t* cost) {
+  const auto refuse = [&](const Refusal& refusal) {
+    connection->Refuse(header.operation, header.request_id, refusal);
+  };
+  if (header.kind != FrameKind::kRequest) {
+    refuse(Refuse(ErrorCode::kInvalid, "a client sends requests only"));
+    return false;
+  }
+  const bool is_hello = header.operation == static_cast<uint8_t>(Operation::kHello);
+  if (connection->state() == Connection::State::kGreeting) {
+    if (!is_hello) {
+      refuse(Refuse(ErrorCode::kInvalid, "hello comes first"));
+      return false;
+    }
+    Greet(connection, header, payload);
+    return connection->state() == Connection::State::kOpen;
+  }
+  if (is_hello) {
+    refuse(Refuse(ErrorCode::kInvalid, "hello was said already"));
+    return false;
+  }
+  if (stopping_) {
+    refuse(Unavailable(Reason::kStopping, "the daemon is stopping"));
+    return true;
+  }
+  protocol::Request& request = chunk_[chunk_size_];
+  switch (protocol::DecodeRequest(header.operation, payload, &request)) {
+    case protocol::RequestStatus::kUnknownOperation:
+      refuse(Refuse(ErrorCode::kInvalid, "there is no operation " +
+                                             std::to_string(header.operation) + " in version " +
+                                             std::string(protocol::kVersion)));
+      return true;
+    case protocol::RequestStatus::kMalformed:
+      refuse(Refuse(ErrorCode::kInvalid,
+                    "malformed: not the fields of " +
+                        std::string(protocol::FindOperation(header.operation)->name)));
+      return true;
+    case protocol::RequestStatus::kRight:
+      break;
+  }
+  *cost = CostOf(request);
+  arrivals_[chunk_size_++] = {connection, header.request_id};
+  // What comes behind a clock advance is to see the clock advanced.
+  if (std::holds_alternative<protocol::ClockAdvanceOperation>(request)) connection->blocked = true;
+  if (chunk_size_ == chunk_.size()) WorkChunk();
+  return true;
+}
+
+void Connections::Greet(Connection* connection, const FrameHeader& header,
+                        std::string_view payload) {
+  protocol::HelloRequest hello;
+  const auto refuse = [&](std::string message) {
+    connection->Refuse(header.operation, header.request_id,
+                       Refuse(ErrorCode::kInvalid, std::move(message)));
+  };
+  // Only the part that every version begins with can be relied on, and it is all there is so far.
+  if (!protocol::Decode(payload, &hello)) return refuse("malformed: not the fields of hello");
+  if (hello.magic != protocol::kHelloMagic) return refuse("hello without the magic number");
+  if (hello.version_min > protocol::kVersionMax || hello.version_max < protocol::kVersionMin ||
+      hello.version_min > hello.version_max) {
+    return refuse("no version of the protocol in common: the client speaks " +
+                  VersionRange(hello.version_min, hello.version_max) + ", the daemon " +
+                  VersionRange(protocol::kVersionMin, protocol::kVersionMax));
+  }
+  if (stopping_) {
+    connection->Refuse(header.operation, header.request_id,
+                       Unavailable(Reason::kStopping, "the daemon is stopping"));
+    return;
+  }
+  protocol::HelloReply reply;
+  reply.version = std::min(hello.version_max, protocol::kVersionMax);
+  reply.server = "anteroomd " + std::string(protocol::kVersion);
+  protocol::AppendFrame(header.operation, FrameKind::kReply, header.request_id, reply,
+                        connection->Immediate());
+  connection->Greeted();
+}
+
+void Connections::WorkChunk() {
+  if (chunk_size_ == 0) return;
+  worker_->Work(std::span(chunk_).first(chunk_size_), std::span(arrivals_).first(chunk_size_));
+  chunk_size_ = 0;
+}
+
+void Connections::Release(uint64_t sequence) {
+  if (sequence <= released_sequence_) return;
+  released_sequence_ = sequence;
+  size_t kept = 0;
+  for (Connection* connection : held_) {
+    connection->Release(sequence);
+    connection->listed.held = connection->holds();
+    if (connection->listed.held) held_[kept++] = connection;
+  }
+  held_.resize(kept);
+}
+
+void Connections::Flush() {
+  // Flushing can make a connection ask for another flush, at once or in a later turn.
+  flushing_.swap(output_);
+  for (Connection* connection : flushing_) {
+    connection->listed.output = false;
+    connection->Flush();
+    if (connection->holds() && !connection->listed.held &&
+        connection->state() != Connection::State::kClosed) {
+      connection->listed.held = true;
+      held_.push_back(connection);
+    }
+  }
+  flushing_.clear();
+}
+
+void Connections::CheckDeadlines(uint64_t linger_ms_max) {
+  for (const auto& connection : all_) connection->CheckDeadlines(linger_ms_max);
+}
+
+void Connections::DrainAll() {
+  for (const auto& connection : all_) connection->Drain();
+}
+
+void Connections::CloseAll() {
+  for (const auto& connection : all_) connection->Close();
+}
+
+void Connections::check_invariants() const {
+  size_t refused = 0;
+  for (size_t slot = 0; slot < all_.size(); ++slot) {
+    const Connection* connection = all_[slot].get();
+    connection->check_invariants();
+    CHECK_EQ(connection->slot, slot);
+    refused += connection->refused;
+    CHECK_EQ(std::count(ready_.begin(), ready_.end(), connection),
+             connection->listed.ready ? 1 : 0);
+    CHECK_EQ(std::count(output_.begin(), output_.end(), connection),
+             connection->listed.output ? 1 : 0);
+    CHECK_EQ(std::count(held_.begin(), held_.end(), connection), connection->listed.held ? 1 : 0);
+  }
+  CHECK_EQ(refused, refused_count_);
+  CHECK_EQ(chunk_size_, 0u);
+}
+
+}  // namespace anteroom::net

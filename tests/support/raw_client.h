@@ -1,0 +1,142 @@
+// A connection to a daemon that speaks frames and nothing more: for tests of what a well-behaved
+// client never does. Blocking, with a time-out of ten seconds.
+#ifndef ANTEROOM_TESTS_SUPPORT_RAW_CLIENT_H_
+#define ANTEROOM_TESTS_SUPPORT_RAW_CLIENT_H_
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "protocol/frame.h"
+#include "protocol/operations.h"
+
+namespace anteroom {
+
+struct RawFrame {
+  protocol::FrameHeader header;
+  std::string payload;
+
+  // The payload as a message; nothing when it is none.
+  template <typename Message>
+  std::optional<Message> As() const {
+    Message message;
+    if (!protocol::Decode(payload, &message)) return std::nullopt;
+    return message;
+  }
+};
+
+class RawClient {
+ public:
+  RawClient() = default;
+  ~RawClient() { Close(); }
+  RawClient(const RawClient&) = delete;
+  RawClient& operator=(const RawClient&) = delete;
+
+  bool ConnectTcp(int port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return Connect(AF_INET, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  }
+  bool ConnectUnix(const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path.data(), path.size());
+    return Connect(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  }
+
+  bool Send(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent <= 0) return false;
+      bytes.remove_prefix(static_cast<size_t>(sent));
+    }
+    return true;
+  }
+  template <protocol::Operation kOperation>
+  bool Ask(uint32_t request_id, const typename protocol::RequestOf<kOperation>::Message& message) {
+    std::string frame;
+    protocol::AppendFrame(static_cast<uint8_t>(kOperation), protocol::FrameKind::kRequest,
+                          request_id, message, &frame);
+    return Send(frame);
+  }
+  bool Hello() {
+    if (!Ask<protocol::Operation::kHello>(0, {})) return false;
+    const auto frame = Read();
+    return frame && frame->header.kind == protocol::FrameKind::kReply;
+  }
+
+  // The next frame; nothing at the end of the connection, or after ten seconds without one.
+  std::optional<RawFrame> Read() {
+    for (;;) {
+      RawFrame frame;
+      std::string_view payload;
+      size_t used = 0;
+      if (protocol::TakeFrame(input_, &frame.header, &payload, &used) ==
+          protocol::FrameStatus::kComplete) {
+        frame.payload = payload;
+        input_.erase(0, used);
+        return frame;
+      }
+      char bytes[65536];
+      const ssize_t got = recv(socket_, bytes, sizeof bytes, 0);
+      if (got <= 0) return std::nullopt;
+      input_.append(bytes, static_cast<size_t>(got));
+    }
+  }
+  // Asks and reads the answer; nothing when it is a refusal, which is then in last_refusal.
+  template <protocol::Operation kOperation>
+  std::optional<typename protocol::ReplyOf<kOperation>::Message> Call(
+      const typename protocol::RequestOf<kOperation>::Message& message) {
+    if (!Ask<kOperation>(++last_id_, message)) return std::nullopt;
+    const auto frame = Read();
+    if (!frame || frame->header.request_id != last_id_) return std::nullopt;
+    if (frame->header.kind == protocol::FrameKind::kRefusal) {
+      last_refusal = frame->As<protocol::Refusal>().value_or(protocol::Refusal());
+      return std::nullopt;
+    }
+    return frame->As<typename protocol::ReplyOf<kOperation>::Message>();
+  }
+  // The other side has closed, in good order, and said nothing more.
+  bool AtEnd() {
+    char byte;
+    return input_.empty() && recv(socket_, &byte, 1, 0) == 0;
+  }
+
+  void ShutdownWrite() { shutdown(socket_, SHUT_WR); }
+  void Close() {
+    if (socket_ >= 0) close(socket_);
+    socket_ = -1;
+  }
+  int socket() const { return socket_; }
+
+  protocol::Refusal last_refusal;
+
+ private:
+  bool Connect(int family, const sockaddr* address, socklen_t bytes) {
+    Close();
+    input_.clear();
+    socket_ = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const timeval patience{10, 0};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    return connect(socket_, address, bytes) == 0;
+  }
+
+  int socket_ = -1;
+  uint32_t last_id_ = 0;
+  std::string input_;
+};
+
+}  // namespace anteroom
+
+#endif  // ANTEROOM_TESTS_SUPPORT_RAW_CLIENT_H_

@@ -1,0 +1,103 @@
+// A data directory without its daemon: log check, log dump.
+#include "tools/cli/log_commands.h"
+
+#include "protocol/text.h"
+#include "server/storage/posix_files.h"
+#include "server/storage/storage_status.h"
+#include "tools/cli/command.h"
+#include "tools/cli/human.h"
+#include "tools/cli/log_reading.h"
+
+namespace anteroom::cli {
+namespace {
+
+ExitStatus FailReading(Context& context, const absl::Status& status) {
+  const std::string_view error = ErrorNameOf(status);
+  std::string_view message = protocol::ToStd(status.message());
+  const std::string prefix = std::string(error) + ": ";
+  if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
+  return context.Fail(error, message);
+}
+
+Json ToJson(const storage::RecoveredLog& log, int64_t at_ms) {
+  Json object = Json::object();
+  object["records"] = log.record_count;
+  object["batches"] = log.batch_count;
+  object["segments"] = log.segment_count;
+  object["next_sequence"] = log.next_sequence;
+  object["at_ms"] = at_ms;
+  object["clean_stop"] = log.clean_stop;
+  if (!log.empty) {
+    object["virtual_clock"] = log.last_header.kind == storage::DirectoryKind::kTest;
+  }
+  if (log.torn_end) {
+    object["torn_end"] = Json{{"file", log.torn_end->file},
+                              {"offset_bytes", log.torn_end->offset_bytes},
+                              {"length_bytes", log.torn_end->length_bytes}};
+  }
+  return object;
+}
+
+std::string Describe(const storage::RecoveredLog& log, const std::string& directory,
+                     int64_t at_ms) {
+  if (log.empty) return Printable(directory) + " holds no log";
+  std::string text = Printable(directory) +
+                     " is whole: " + Count(log.record_count, "record", "records") + " in " +
+                     Count(log.batch_count, "batch", "batches") + " and " +
+                     Count(log.segment_count, "segment", "segments") + ", engine time " +
+                     HumanDuration(static_cast<uint64_t>(at_ms)) + ", ";
+  if (log.torn_end) return text + "\n" + storage::ToText(*log.torn_end);
+  return text + (log.clean_stop ? "stopped in good order" : "not stopped in good order");
+}
+
+}  // namespace
+
+ExitStatus CheckLog(Context& context, storage::Files& files, const std::string& directory) {
+  LogReading reading(nullptr);
+  const auto log = storage::RecoverLog(files, directory, {}, reading);
+  if (!log.ok()) return FailReading(context, log.status());
+  const int64_t at_ms = reading.engine().now_ms();
+  if (context.json()) {
+    context.PrintJson(ToJson(*log, at_ms));
+  } else {
+    context.PrintText(Describe(*log, directory, at_ms));
+  }
+  return ExitStatus::kDone;
+}
+
+ExitStatus DumpLog(Context& context, storage::Files& files, const std::string& directory) {
+  LogReading reading([&](const Json& record) { context.PrintJson(record); });
+  const auto log = storage::RecoverLog(files, directory, {}, reading);
+  if (!log.ok()) return FailReading(context, log.status());
+  if (log->torn_end) context.Note(storage::ToText(*log->torn_end));
+  return ExitStatus::kDone;
+}
+
+std::vector<Command> LogCommands() {
+  return {
+      {.name = "log check",
+       .summary = "says whether a data directory is whole, and where not",
+       .uses = {{&kDirectory}},
+       .example = "anteroom log check anteroom-data",
+       .notes = "Starts no daemon and changes nothing.",
+       .check = nullptr,
+       .run =
+           [](Context& context, const Arguments& arguments) {
+             storage::PosixFiles files;
+             return CheckLog(context, files, arguments.path);
+           }},
+      {.name = "log dump",
+       .summary = "every record of a log, as JSON, one a line",
+       .uses = {{&kDirectory}},
+       .example = "anteroom log dump anteroom-data",
+       .notes = "Starts no daemon and changes nothing.",
+       .check = nullptr,
+       .run =
+           [](Context& context, const Arguments& arguments) {
+             storage::PosixFiles files;
+             return DumpLog(context, files, arguments.path);
+           }},
+  };
+}
+
+}  // namespace anteroom::cli
