@@ -96,7 +96,7 @@ without_main = $(filter-out %/main.cc,$1)
 PROTOCOL_SOURCES := $(call sources,protocol)
 SERVER_PARTS := base engine auth storage net
 CLIENT_SOURCES := $(call sources,client)
-TESTING_SOURCES := $(call sources,client/testing)
+TESTING_SOURCES := $(call sources,client/testing client/testing/internal)
 APP_SOURCES := $(call sources,server/app)
 # Every folder of tools is one library but for its main.cc; the CLI's main.cc is the program `anteroom`.
 TOOL_SOURCES := $(call sources,tools tools/*)
@@ -107,11 +107,13 @@ E2E_SOURCES := $(call sources,tests/e2e)
 BENCH_SOURCES := $(filter %_bench.cc,$(call sources,bench))
 BENCH_SUPPORT_SOURCES := $(filter-out %_bench.cc,$(call sources,bench))
 LOADGEN_SOURCES := $(call sources,bench/loadgen)
+EXAMPLE_SOURCES := $(call sources,client/examples)
 
 TEST_SOURCES := $(TEST_SUPPORT_SOURCES) $(UNIT_SOURCES) $(SCRIPT_SOURCES) $(E2E_SOURCES) $(BENCH_SOURCES) \
   $(BENCH_SUPPORT_SOURCES)
 ALL_SOURCES := $(PROTOCOL_SOURCES) $(call sources,$(addprefix server/,$(SERVER_PARTS))) $(APP_SOURCES) \
-  $(CLIENT_SOURCES) $(TESTING_SOURCES) $(TOOL_SOURCES) $(TEST_SOURCES) $(LOADGEN_SOURCES)
+  $(CLIENT_SOURCES) $(TESTING_SOURCES) $(TOOL_SOURCES) $(TEST_SOURCES) $(LOADGEN_SOURCES) \
+  $(EXAMPLE_SOURCES)
 
 # --- what can be built ---
 
@@ -123,6 +125,7 @@ BENCHES := $(patsubst bench/%.cc,$(BUILD)/bin/%,$(BENCH_SOURCES))
 UNIT_TESTS := $(if $(UNIT_SOURCES),$(BUILD)/bin/unit_tests)
 SCRIPT_TESTS := $(if $(SCRIPT_SOURCES),$(BUILD)/bin/script_tests)
 LOADGEN := $(if $(LOADGEN_SOURCES),$(BUILD)/bin/loadgen)
+EXAMPLES := $(patsubst client/examples/%.cc,$(BUILD)/bin/example_%,$(EXAMPLE_SOURCES))
 
 .PHONY: all deps run test check bench bench-engine bench-redis install format tidy clean help
 .PHONY: test-programs unit-programs bench-programs print-sources compile_commands.json FORCE
@@ -130,7 +133,7 @@ LOADGEN := $(if $(LOADGEN_SOURCES),$(BUILD)/bin/loadgen)
 all: $(PROGRAMS) $(LIBRARIES)
 unit-programs: $(UNIT_TESTS) $(SCRIPT_TESTS)
 bench-programs: $(BENCHES) $(LOADGEN)
-test-programs: all unit-programs bench-programs $(E2E_PROGRAMS)
+test-programs: all unit-programs bench-programs $(E2E_PROGRAMS) $(EXAMPLES)
 
 # --- compiling ---
 
@@ -155,7 +158,7 @@ $(BUILD)/obj/%.o: %.cc $(BUILD)/flags | $(BUILD)/packages-build
 	@echo "  compile  $<"
 	@$(CCACHE) $(CXX) $(ANTEROOM_CXXFLAGS) $(CXXFLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.$$$$ && mv -f $@.$$$$ $@
 
-$(call objects,$(TEST_SOURCES)): | $(BUILD)/packages-test
+$(call objects,$(TEST_SOURCES) $(LOADGEN_SOURCES)): | $(BUILD)/packages-test
 
 -include $(patsubst %.o,%.d,$(call objects,$(ALL_SOURCES)))
 
@@ -204,7 +207,9 @@ $(eval $(call program,anteroomd,server/app/main.cc,$(call archives,libserver_app
 $(eval $(call program,anteroom,tools/cli/main.cc,$(TOOL_ARCHIVES)))
 $(eval $(call program,unit_tests,$(UNIT_SOURCES),$(EVERY_ARCHIVE)))
 $(eval $(call program,script_tests,$(SCRIPT_SOURCES),$(EVERY_ARCHIVE)))
-$(eval $(call program,loadgen,$(LOADGEN_SOURCES),$(call archives,libanteroom)))
+$(eval $(call program,loadgen,$(LOADGEN_SOURCES),$(call archives,libanteroom libserver_base),-lhiredis))
+$(foreach source,$(EXAMPLE_SOURCES),$(eval \
+  $(call program,example_$(basename $(notdir $(source))),$(source),$(call archives,libanteroom))))
 $(foreach source,$(E2E_SOURCES),$(eval \
   $(call program,$(basename $(notdir $(source))),$(source),$(EVERY_ARCHIVE))))
 # A bench without a main of its own gets Google Benchmark's.

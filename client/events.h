@@ -22,8 +22,10 @@ struct WatchHandle {
 };
 
 // One thing that a watch of visitors tells. A watch begins with the present state of each visitor,
-// and does so again after every reconnect. It ends with one event that has `last`, also when the
-// client is closed, and after it nothing comes; only Unwatch ends it without one.
+// and does so again after every reconnect. A reply that is `ended`, or a refusal, is the last word
+// about its visitor; who joins again is watched by a new watch. The watch ends with one event that
+// has `last`: that of its last visitor, or one about the watch as a whole, also when the client is
+// closed. After it nothing comes; only Unwatch ends a watch without one.
 struct VisitorEvent {
   std::string visitor;                          // empty: the watch as a whole, in its last event
   std::optional<protocol::VisitorReply> reply;  // the visitor's state

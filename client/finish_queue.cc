@@ -22,7 +22,7 @@ constexpr int64_t kLookMs = 1000;
 FinishQueue::FinishQueue(const std::shared_ptr<LoopRef>& ref, Wire* wire,
                          const ClientOptions& options, std::function<void()> on_settled)
     : wire_(wire),
-      pending_max_(options.finish_later_max),
+      pending_max_(std::min(options.finish_later_max, kFinishLaterMax)),
       keep_ms_(options.finish_later_keep_ms),
       retry_min_ms_(std::clamp<int64_t>(options.reconnect_delay_min_ms, 1, kDelayMsMax)),
       retry_max_ms_(

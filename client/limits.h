@@ -25,8 +25,10 @@ inline constexpr size_t kIdleBufferBytesMax = size_t{1} << 20;
 // Live watches of one client.
 inline constexpr size_t kWatchesMax = 10000;
 
-// Finishes that wait for the daemon. The default, and how many of them are under way at once.
+// Finishes that wait for the daemon: the default, the most it can be set to, and how many are under
+// way at once.
 inline constexpr size_t kFinishLaterDefault = 10000;
+inline constexpr size_t kFinishLaterMax = 1000000;
 inline constexpr size_t kFinishLaterInFlightMax = 64;
 
 // Addresses of one client, and socket addresses that one host name may stand for.

@@ -17,6 +17,9 @@ using protocol::Operation;
 // When a daemon that is starting or stopping is asked again, unless it says.
 constexpr int64_t kRetryMs = 500;
 
+// Instead of a watch: its last event has been told, the daemon's end is still to come.
+constexpr uint64_t kEnding = 0;
+
 }  // namespace
 
 PendingWatch PendingWatch::Visitors(std::string_view room,
@@ -121,6 +124,11 @@ void WatchSet::OnFrame(const protocol::FrameHeader& header, std::string_view pay
   const auto found = by_request_id_.find(header.request_id);
   if (found == by_request_id_.end()) return;  // ended by Unwatch, which the daemon has yet to see
   const uint64_t id = found->second;
+  if (id == kEnding) {
+    if (header.kind != FrameKind::kEnd) return;
+    by_request_id_.erase(found);
+    return wire_->ReleaseId(header.request_id);
+  }
   const std::shared_ptr<PendingWatch> watch = watches_.at(id);
   if (header.operation != static_cast<uint8_t>(watch->operation())) {
     return wire_->BreakLink("the daemon answered a watch with something else");
@@ -158,16 +166,15 @@ void WatchSet::OnVisitorPush(uint64_t id, const std::shared_ptr<PendingWatch>& w
   event.visitor = std::move(push.visitor);
   event.reply = std::move(push.reply);
   event.refusal = std::move(push.refusal);
-  if (event.refusal.has_value()) {
-    event.status = RefusedStatus(*event.refusal);
+  if (event.refusal.has_value()) event.status = RefusedStatus(*event.refusal);
+  if (event.refusal.has_value() || event.reply->state == protocol::State::kEnded) {
     std::erase(watch->visitors, event.visitor);
-    if (watch->visitors.empty()) {
-      event.last = true;
-      const uint32_t request_id = watch->request_id;
-      by_request_id_.erase(request_id);
-      watches_.erase(id);
-      SendUnwatch(request_id);
-    }
+    event.last = watch->visitors.empty();
+  }
+  if (event.last) {
+    // The daemon's own end follows, and frees the id.
+    by_request_id_[watch->request_id] = kEnding;
+    watches_.erase(id);
   }
   watch->on_visitor(event);
 }
@@ -192,13 +199,9 @@ void WatchSet::OnEnd(uint64_t id, const std::shared_ptr<PendingWatch>& watch,
 }
 
 void WatchSet::EndAll(const absl::Status& why) {
+  OnLost();
   std::map<uint64_t, std::shared_ptr<PendingWatch>> ended;
   ended.swap(watches_);
-  for (auto& [id, watch] : ended) {
-    if (watch->request_id == 0) continue;
-    by_request_id_.erase(watch->request_id);
-    wire_->ReleaseId(std::exchange(watch->request_id, 0));
-  }
   for (auto& [id, watch] : ended) watch->End(why);
 }
 
@@ -212,6 +215,7 @@ void WatchSet::check_invariants() const {
     const auto found = by_request_id_.find(watch->request_id);
     CLIENT_CHECK(found != by_request_id_.end() && found->second == id);
   }
+  for (const auto& [request_id, id] : by_request_id_) sent += id == kEnding;
   CLIENT_CHECK(sent == by_request_id_.size());
 }
 

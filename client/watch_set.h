@@ -59,6 +59,7 @@ class WatchSet {
   void OnLost();
   // A frame of the operations watch and watch_room.
   void OnFrame(const protocol::FrameHeader& header, std::string_view payload);
+  // The connection is gone for good.
   void EndAll(const absl::Status& why);
 
   void check_invariants() const;

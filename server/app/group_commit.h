@@ -81,6 +81,7 @@ class GroupCommit : public RecordSink, public net::MarkSource {
   bool ended() const { return ended_; }
 
   const SyncTimes& sync_times() const { return sync_times_; }
+  // Written by this process.
   uint64_t log_bytes() const { return log_bytes_; }
   uint64_t reserved_bytes() const { return writer_.reserved_bytes_left(); }
   // Of the last ten seconds.

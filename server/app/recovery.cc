@@ -90,7 +90,10 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
       options.virtual_clock ? storage::DirectoryKind::kTest : storage::DirectoryKind::kReal};
   const auto log = storage::RecoverLog(files, options.directory, log_options, replay);
   if (!log.ok()) return log.status();
-  recovered.record_count = log->record_count;
+  if (!log->empty) {
+    recovered.log_bytes =
+        (log->segment_count - 1) * log->last_header.segment_bytes + log->end_offset_bytes;
+  }
   if (log->torn_end) {
     std::fprintf(stderr, "anteroomd: %s\n", storage::ToText(*log->torn_end).c_str());
   }

@@ -32,7 +32,7 @@ struct Recovered {
   auth::Secrets secrets;
   std::unique_ptr<Engine> engine;
   std::unique_ptr<storage::LogWriter> writer;
-  uint64_t record_count = 0;
+  uint64_t log_bytes = 0;  // in all segments, up to the last batch
 };
 
 absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& options);

@@ -55,9 +55,9 @@ class Server : private net::RequestWorker {
  private:
   enum class Phase {
     kRunning,
-    kStopping,   // new requests are refused, what has arrived goes to the disk
-    kEnding,     // the log's end is being written
-    kDraining,   // what is owed is sent
+    kStopping,  // new requests are refused, what has arrived goes to the disk
+    kEnding,    // the log's end is being written
+    kDraining,  // what is owed is sent
     kStopped,
   };
 

@@ -143,7 +143,7 @@ protocol::HealthReply Server::DescribeHealth() {
   health.uptime_ms = loop_ms_ - started_ms_;
   health.sequence = commit_.last_sequence();
   health.durable_sequence = commit_.durable_sequence();
-  health.log_bytes = commit_.log_bytes();
+  health.log_bytes = recovered_.log_bytes + commit_.log_bytes();
   health.reserved_bytes = commit_.reserved_bytes();
   if (const uint64_t bytes_per_s = commit_.bytes_per_s(); bytes_per_s > 0) {
     health.reserved_minutes = health.reserved_bytes / bytes_per_s / 60;

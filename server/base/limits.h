@@ -62,6 +62,7 @@ inline constexpr int kListenBacklog = 4096;
 // Of one connection's input: the first buffer, which is all that a stranger costs before HELLO, and
 // the most, which a frame of the largest size must fit into.
 inline constexpr size_t kInputBytesMin = 1024;
+inline constexpr size_t kHelloPayloadBytesMax = 512;
 inline constexpr size_t kInputBytesMax = (size_t{1} << 20) + 4096;
 // A connection is not read from while this much of its input has not been worked.
 inline constexpr size_t kInputUnworkedBytesMax = 128 * 1024;
@@ -76,7 +77,7 @@ inline constexpr size_t kRequestsPerChunk = 32;
 
 // Output of one connection that nobody has read yet. Over the high water it is not read from and
 // gets no pushes; over the most it is closed.
-inline constexpr size_t kOutputBytesHigh = 1 << 20;
+inline constexpr size_t kOutputBytesHigh = 256 * 1024;
 inline constexpr size_t kOutputBytesMax = 64 << 20;
 
 // How long a connection may take: to say HELLO, to finish a frame once begun, to read anything of

@@ -8,7 +8,8 @@
 //
 // Applied to a state in which it makes no sense (a claim of somebody absent) a command does
 // nothing: what is decided stands before the record, but any sequence of commands is a valid log.
-// Types are never reused; a later field is appended as an optional one.
+// Types are never reused; a later field is appended as an optional one, for which every command
+// begins with a presence byte from the start.
 #ifndef ANTEROOM_SERVER_ENGINE_COMMAND_H_
 #define ANTEROOM_SERVER_ENGINE_COMMAND_H_
 
@@ -26,6 +27,7 @@ namespace anteroom::command {
 
 #define ANTEROOM_COMMAND(type_number, type_name, ...)                              \
   static constexpr uint8_t kType = type_number;                                    \
+  static constexpr size_t kPresenceBytes = 1;                                      \
   static constexpr std::string_view kName = type_name;                             \
   template <typename Self, typename Visitor>                                       \
   static void Fields([[maybe_unused]] Self& self, [[maybe_unused]] Visitor&& visit) { \

@@ -88,6 +88,13 @@ void Desk::Hear(const Room& room, uint32_t visitor) {
   }
 }
 
+void Desk::HearFrom(uint32_t room_number, std::string_view id) {
+  const Room* room = engine_.RoomAt(room_number);
+  if (room == nullptr) return;
+  const uint32_t visitor = engine_.FindVisitor(room_number, id);
+  if (visitor != kNoHandle && engine_.visitor(visitor).waiting()) Hear(*room, visitor);
+}
+
 void Desk::StartSoftDeadlines(int64_t now_ms) {
   now_ms_ = now_ms;
   for (uint32_t visitor = 1; visitor <= engine_.roster().capacity(); ++visitor) {
@@ -183,7 +190,9 @@ void Desk::Prefetch(std::span<const protocol::Request> requests) {
     candidates_.push_back(engine_.roster().PrefetchCandidate(hash));
   }
   for (const uint32_t visitor : candidates_) {
-    if (visitor != kNoHandle) engine_.PrefetchPlaceOf(engine_.visitor(visitor));
+    if (visitor == kNoHandle) continue;
+    heard_.Prefetch(visitor);
+    engine_.PrefetchPlaceOf(engine_.visitor(visitor));
   }
 }
 

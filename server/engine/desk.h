@@ -111,6 +111,9 @@ class Desk {
   Answer<protocol::PageReply> Handle(const protocol::InsideOperation& inside);
   Answer<protocol::StatsReply> Handle(const protocol::StatsOperation& stats);
 
+  // A watch of this visitor has ended: heard from until now.
+  void HearFrom(uint32_t room, std::string_view visitor);
+
   // What a watch pushes: as status says it, but nobody is heard from.
   Answer<protocol::VisitorReply> Look(std::string_view room, std::string_view visitor);
   // What is known of somebody who has just ended, from an effect's memory.

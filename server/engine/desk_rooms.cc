@@ -25,8 +25,8 @@ Refusal NoRoom(std::string_view name) {
   return Refuse(ErrorCode::kNotFound, "there is no room \"" + std::string(name) + "\"");
 }
 
-Refusal TooMany(size_t count, std::string_view of, size_t max) {
-  return Refuse(ErrorCode::kTooLarge, std::to_string(count) + " " + std::string(of) +
+Refusal WrongCount(size_t count, std::string_view of, size_t max) {
+  return Refuse(count == 0 ? ErrorCode::kInvalid : ErrorCode::kTooLarge, std::to_string(count) + " " + std::string(of) +
                                           " at once, it takes 1 to " + std::to_string(max));
 }
 
@@ -106,7 +106,7 @@ Answer<RoomReply> Desk::Handle(const protocol::RoomShowOperation& show) {
 Answer<protocol::RoomListReply> Desk::Handle(const protocol::RoomListOperation& list) {
   const auto& [after, count] = list.message;
   if (count < 1 || count > protocol::kPageItemsMax) {
-    return Refused(nullptr, TooMany(count, "rooms", protocol::kPageItemsMax));
+    return Refused(nullptr, WrongCount(count, "rooms", protocol::kPageItemsMax));
   }
   protocol::RoomListReply reply;
   std::string_view name = engine_.room_names().After(after);
@@ -146,7 +146,7 @@ Answer<protocol::AdmitReply> Desk::Handle(const protocol::AdmitOperation& admit)
   const Room* room = engine_.FindRoom(name);
   if (room == nullptr) return Refused(nullptr, NoRoom(name));
   if (count < 1 || count > protocol::kAdmitCountMax) {
-    return Refused(room, TooMany(count, "admissions", protocol::kAdmitCountMax));
+    return Refused(room, WrongCount(count, "admissions", protocol::kAdmitCountMax));
   }
   if (key && (key->empty() || key->size() > protocol::kAdmitKeyBytesMax)) {
     return Refused(room, Refuse(ErrorCode::kInvalid,
@@ -249,7 +249,7 @@ Answer<protocol::PageReply> Desk::Handle(const protocol::PeekOperation& peek) {
   const Room* room = engine_.FindRoom(name);
   if (room == nullptr) return Refused(nullptr, NoRoom(name));
   if (count < 1 || count > protocol::kPageItemsMax) {
-    return Refused(room, TooMany(count, "people", protocol::kPageItemsMax));
+    return Refused(room, WrongCount(count, "people", protocol::kPageItemsMax));
   }
   protocol::PageReply reply;
   QueuePlace place;
@@ -273,7 +273,7 @@ Answer<protocol::PageReply> Desk::Handle(const protocol::InsideOperation& inside
   const Room* room = engine_.FindRoom(name);
   if (room == nullptr) return Refused(nullptr, NoRoom(name));
   if (count < 1 || count > protocol::kPageItemsMax) {
-    return Refused(room, TooMany(count, "people", protocol::kPageItemsMax));
+    return Refused(room, WrongCount(count, "people", protocol::kPageItemsMax));
   }
   protocol::PageReply reply;
   QueuePlace place;

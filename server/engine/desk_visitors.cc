@@ -22,6 +22,17 @@ Refusal BadToken() {
   return Refuse(ErrorCode::kBadToken, "this is no token of this visitor in this room");
 }
 
+std::optional<Refusal> CheckBatch(size_t items) {
+  if (items <= protocol::kBatchItemsMax) return std::nullopt;
+  return Refuse(ErrorCode::kTooLarge, std::to_string(items) + " items in a batch, it takes " +
+                                          std::to_string(protocol::kBatchItemsMax));
+}
+
+// In a room that is not there no token is good.
+Refusal NoTokenOf(Refusal refusal) {
+  return refusal.error == ErrorCode::kNotFound ? BadToken() : refusal;
+}
+
 }  // namespace
 
 std::optional<Refusal> Desk::CheckNewcomer(const Room& room, std::string_view visitor,
@@ -63,7 +74,7 @@ Answer<VisitorReply> Desk::Handle(const protocol::JoinRequest& request, bool ent
     if (enter && entry.admitted()) {
       if (auto refusal = CheckLogSpace(false)) return Refused(seen.room, *std::move(refusal));
       Record(command::Claim{room, request.visitor});
-    } else if (entry.waiting() || enter) {
+    } else if (entry.waiting()) {
       Hear(*seen.room, seen.visitor);
     }
     return Describe(*seen.room, seen.visitor);
@@ -114,7 +125,7 @@ Answer<VisitorReply> Desk::Handle(const protocol::LeaveOperation& leave) {
 Answer<VisitorReply> Desk::Handle(const protocol::VerifyOperation& verify) {
   const auto& [room_name, visitor, token] = verify.message;
   Seen seen = See(room_name, visitor);
-  if (seen.room == nullptr) return Refused(nullptr, std::move(seen.refusal));
+  if (seen.room == nullptr) return Refused(nullptr, NoTokenOf(std::move(seen.refusal)));
   const Shown shown = Resolve(seen, visitor, token);
   if (shown.current) return Describe(*seen.room, seen.visitor);
   return Refused(seen.room, shown.memory != kNoHandle ? EndedRefusal(shown.memory) : BadToken());
@@ -123,7 +134,7 @@ Answer<VisitorReply> Desk::Handle(const protocol::VerifyOperation& verify) {
 Answer<VisitorReply> Desk::Handle(const protocol::ClaimOperation& claim) {
   const auto& [room_name, visitor, token] = claim.message;
   Seen seen = See(room_name, visitor);
-  if (seen.room == nullptr) return Refused(nullptr, std::move(seen.refusal));
+  if (seen.room == nullptr) return Refused(nullptr, NoTokenOf(std::move(seen.refusal)));
   const Shown shown = Resolve(seen, visitor, token);
   if (!shown.current) {
     return Refused(seen.room, shown.memory != kNoHandle ? EndedRefusal(shown.memory) : BadToken());
@@ -140,7 +151,7 @@ Answer<VisitorReply> Desk::Handle(const protocol::ClaimOperation& claim) {
 Answer<VisitorReply> Desk::Handle(const protocol::TouchOperation& touch) {
   const auto& [room_name, visitor, token] = touch.message;
   Seen seen = See(room_name, visitor);
-  if (seen.room == nullptr) return Refused(nullptr, std::move(seen.refusal));
+  if (seen.room == nullptr) return Refused(nullptr, NoTokenOf(std::move(seen.refusal)));
   const Shown shown = Resolve(seen, visitor, token);
   if (!shown.current) {
     return Refused(seen.room, shown.memory != kNoHandle ? EndedRefusal(shown.memory) : BadToken());
@@ -200,6 +211,7 @@ Answer<VisitorReply> Desk::Handle(const protocol::FinishOperation& finish) {
 }
 
 Answer<protocol::VisitorResults> Desk::Handle(const protocol::JoinManyOperation& joins) {
+  if (auto refusal = CheckBatch(joins.message.items.size())) return Refused(nullptr, *refusal);
   protocol::VisitorResults results;
   results.items.reserve(joins.message.items.size());
   for (const protocol::JoinRequest& item : joins.message.items) {
@@ -209,6 +221,7 @@ Answer<protocol::VisitorResults> Desk::Handle(const protocol::JoinManyOperation&
 }
 
 Answer<protocol::VisitorResults> Desk::Handle(const protocol::StatusManyOperation& statuses) {
+  if (auto refusal = CheckBatch(statuses.message.items.size())) return Refused(nullptr, *refusal);
   protocol::VisitorResults results;
   results.items.reserve(statuses.message.items.size());
   for (const protocol::VisitorRequest& item : statuses.message.items) {

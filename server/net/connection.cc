@@ -83,7 +83,11 @@ void Connection::OnRead(ssize_t bytes) {
   }
   if (!takes_requests()) return;
   input_.Filled(static_cast<size_t>(bytes));
-  if (input_.size() >= limits::kInputUnworkedBytesMax && has_whole_frame()) {
+  // A stranger gets the first buffer and no more before the HELLO in it has been looked at.
+  const bool enough = state_ == State::kGreeting
+                          ? input_.size() >= limits::kInputBytesMin
+                          : input_.size() >= limits::kInputUnworkedBytesMax && has_whole_frame();
+  if (enough) {
     uv_read_stop(stream());
     reading_ = false;
   }

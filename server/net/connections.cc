@@ -135,15 +135,22 @@ size_t Connections::TakeRequests(Connection* connection) {
          !connection->blocked && !connection->over_high_water()) {
     FrameHeader header;
     std::string_view payload;
-    const FrameStatus status = connection->NextFrame(&header, &payload);
+    FrameStatus status = connection->NextFrame(&header, &payload);
+    size_t payload_bytes_max = protocol::kPayloadBytesMax;
+    if (connection->state() == Connection::State::kGreeting) {
+      payload_bytes_max = limits::kHelloPayloadBytesMax;
+      if (header.payload_bytes > payload_bytes_max && status != FrameStatus::kInvalid) {
+        status = FrameStatus::kTooLarge;
+      }
+    }
     if (status == FrameStatus::kPartial) break;
     size_t cost = 1;
     if (status == FrameStatus::kTooLarge) {
       connection->Refuse(
           header.operation, header.request_id,
-          Refuse(ErrorCode::kTooLarge,
-                 "a frame of " + std::to_string(header.payload_bytes) + " bytes; it takes " +
-                     std::to_string(protocol::kPayloadBytesMax) + " at most"));
+          Refuse(ErrorCode::kTooLarge, "a frame of " + std::to_string(header.payload_bytes) +
+                                           " bytes; it takes " + std::to_string(payload_bytes_max) +
+                                           " at most here"));
       connection->Drain();
     } else if (status == FrameStatus::kInvalid) {
       connection->Refuse(header.operation, header.request_id,

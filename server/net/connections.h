@@ -95,8 +95,7 @@ class Connections : private ConnectionHost {
   size_t TakeRequests(Connection* connection);
   bool TakeFrame(Connection* connection, const protocol::FrameHeader& header,
                  std::string_view payload, size_t* cost);
-  void Greet(Connection* connection, const protocol::FrameHeader& header,
-             std::string_view payload);
+  void Greet(Connection* connection, const protocol::FrameHeader& header, std::string_view payload);
   void WorkChunk();
 
   RequestWorker* const worker_;
@@ -108,10 +107,10 @@ class Connections : private ConnectionHost {
 
   std::vector<std::unique_ptr<Connection>> all_;
   size_t refused_count_ = 0;
-  std::deque<Connection*> ready_;     // have input to work, first come first
-  std::vector<Connection*> worked_;   // of this turn
-  std::vector<Connection*> output_;   // have something to flush
-  std::vector<Connection*> held_;     // have output waiting for the disk
+  std::deque<Connection*> ready_;    // have input to work, first come first
+  std::vector<Connection*> worked_;  // of this turn
+  std::vector<Connection*> output_;  // have something to flush
+  std::vector<Connection*> held_;    // have output waiting for the disk
   std::vector<Connection*> flushing_;
 
   size_t chunk_size_ = 0;

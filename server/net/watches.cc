@@ -409,7 +409,11 @@ bool Watches::FreeItems(uint32_t watch, size_t* steps) {
   while (table_.watch(watch).item_count > 0) {
     if (*steps == 0) return false;
     --*steps;
-    table_.FreeItem(table_.watch(watch).items.first);
+    const uint32_t item = table_.watch(watch).items.first;
+    if (table_.item(item).target != 0) {
+      desk_->HearFrom(table_.watch(watch).room, table_.visitor_of(item));
+    }
+    table_.FreeItem(item);
   }
   if (*steps > 0) --*steps;
   return true;

@@ -1,6 +1,6 @@
 // The real daemon, over real sockets, as a well-behaved and as a bad client see it: what it keeps
 // over kill -9, how it starts and refuses to start, what it answers to bytes that are none.
-#define DOCTEST_CONFIG_IMPLEMENT
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <sys/stat.h>
@@ -303,6 +303,8 @@ TEST_CASE("bad input is answered in words and hurts nobody else") {
   REQUIRE(refusal_of(header(UINT32_MAX, 10, 0, 0), true) == Outcome(ErrorCode::kTooLarge, true));
   REQUIRE(refusal_of(header((1 << 20) + 1, 10, 0, 0), true) == Outcome(ErrorCode::kTooLarge, true));
   REQUIRE(refusal_of(header(0, 2, 0, 0), false) == Outcome(ErrorCode::kInvalid, true));
+  // A stranger's frame is small, or not waited for.
+  REQUIRE(refusal_of(header(600, 1, 0, 0), false) == Outcome(ErrorCode::kTooLarge, true));
   std::string hello;
   protocol::HelloRequest other_version;
   other_version.version_min = other_version.version_max = 99;
@@ -418,12 +420,3 @@ TEST_CASE("who does not read is not read from, and others stay fast") {
 
 }  // namespace
 }  // namespace anteroom
-
-int main(int argc, char** argv) {
-  doctest::Context context(argc, argv);
-  const int result = context.run();
-  if (context.shouldExit()) return result;
-  std::fflush(stderr);
-  // doctest keeps its counts to itself here; a part is judged by its exit status.
-  return result;
-}

@@ -130,7 +130,7 @@ void Expectations::Check(const Words& expected, const Reply& reply, size_t recor
     } else if (next == "absent" || next == "present") {
       const std::string field = FullName(word);
       if (field.empty()) throw ScriptFailure("no reply has a field " + word);
-      if (reply.fields.contains(field) != (next == "present")) wrong.push_back(word + " " + next);
+      if (reply.fields.contains(field) != (next == "present")) wrong.push_back(Join({word, next}));
       ++i;
     } else if (const auto place = FindOperator(word)) {
       const auto [at, length] = *place;

@@ -116,7 +116,7 @@ std::vector<Script> ReadScripts(const std::string& path) {
       const std::string name = trimmed.substr(7);
       const bool twice = std::any_of(scripts.begin(), scripts.end(),
                                      [&](const Script& other) { return other.name == name; });
-      if (twice) throw ScriptFailure(place + "a second script \"" + name + "\"");
+      if (twice) throw ScriptFailure(place + "a second script of this name");
       scripts.push_back({path, name, {}});
     } else if (scripts.empty()) {
       throw ScriptFailure(place + "a step before the first `script`");

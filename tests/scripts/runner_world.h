@@ -52,6 +52,7 @@ class World final : public DeskObserver {
   }
   void Unwatch(const std::string& room, const std::string& visitor) {
     watched_.erase({room, visitor});
+    if (const Room* held = engine_->FindRoom(room)) desk_->HearFrom(held->number, visitor);
   }
   // Since the last ForgetTold().
   const std::vector<Told>& told() const { return told_; }

@@ -293,7 +293,7 @@ ReferenceRoom::Answer ReferenceRoom::Join(const std::string& id, uint8_t lane, b
   if (const auto found = people_.find(id); found != people_.end()) {
     if (enter && found->second.state == State::kAdmitted) {
       Begin(found->second);
-    } else if (enter || found->second.state == State::kWaiting) {
+    } else if (found->second.state == State::kWaiting) {
       Hear(found->second);
     }
     return Describe(id);

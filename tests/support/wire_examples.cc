@@ -211,8 +211,8 @@ void AddWatches(Examples& examples) {
   examples.Request<Operation::kWatchRoom>({"concert"});
   examples.Reply<Operation::kWatchRoom>({});
   examples.Add(Operation::kWatchRoom, FrameKind::kPush, Concert());
-  examples.Add<Operation::kWatchRoom>(FrameKind::kEnd, "",
-                                      Refuse(ErrorCode::kNotFound, "the room concert was deleted"));
+  examples.Add(Operation::kWatchRoom, FrameKind::kEnd,
+               Refuse(ErrorCode::kNotFound, "the room concert was deleted"));
   examples.Request<Operation::kUnwatch>({16});
   examples.Reply<Operation::kUnwatch>({});
 }

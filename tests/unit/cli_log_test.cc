@@ -97,22 +97,22 @@ TEST_CASE("cli log: dump shows each record, with rooms by name") {
   WriteSome(writer);
   writer.Stop();
   const Ran dump = Run(DumpLog, disk, OutputForm::kText);
-  CHECK(dump.status == ExitStatus::kDone);
+  REQUIRE(dump.status == ExitStatus::kDone);
   std::istringstream lines(dump.out);
   std::vector<Json> records;
   for (std::string line; std::getline(lines, line);) records.push_back(Json::parse(line));
   REQUIRE(records.size() == 6);
-  CHECK(records[0]["type"] == "room_create");
-  CHECK(records[0]["room"] == "concert");
-  CHECK(records[0]["rate"] == "50/s");
-  CHECK(OneLine(records[1]) == R"({"sequence":2,"at_ms":5,"type":"join","room":"concert",)"
-                               R"("room_number":1,"visitor":"a\\xff","lane":128})");
-  CHECK(OneLine(records[2]) ==
-        R"({"sequence":3,"at_ms":5,"type":"room_reset","room":"concert","room_number":1})");
-  CHECK(records[3]["room"] == "concert");
-  CHECK(records[3]["room_number"] == 2);
-  CHECK_FALSE(records[4].contains("room"));
-  CHECK(OneLine(records[5]) == R"({"sequence":6,"at_ms":9,"type":"tick"})");
+  REQUIRE(records[0]["type"] == "room_create");
+  REQUIRE(records[0]["room"] == "concert");
+  REQUIRE(records[0]["rate"] == "50/s");
+  REQUIRE(OneLine(records[1]) == R"({"sequence":2,"at_ms":5,"type":"join","room":"concert",)"
+                                 R"("room_number":1,"visitor":"a\\xff","lane":128})");
+  REQUIRE(OneLine(records[2]) ==
+          R"({"sequence":3,"at_ms":5,"type":"room_reset","room":"concert","room_number":1})");
+  REQUIRE(records[3]["room"] == "concert");
+  REQUIRE(records[3]["room_number"] == 2);
+  REQUIRE_FALSE(records[4].contains("room"));
+  REQUIRE(OneLine(records[5]) == R"({"sequence":6,"at_ms":9,"type":"tick"})");
 }
 
 TEST_CASE("cli log: check of a whole log") {
@@ -120,17 +120,17 @@ TEST_CASE("cli log: check of a whole log") {
   {
     Writer writer(disk);
     WriteSome(writer);
-    CHECK(Json::parse(Run(CheckLog, disk).out)["clean_stop"] == false);
+    REQUIRE(Json::parse(Run(CheckLog, disk).out)["clean_stop"] == false);
     writer.Stop();
   }
   const Ran check = Run(CheckLog, disk);
-  CHECK(check.status == ExitStatus::kDone);
+  REQUIRE(check.status == ExitStatus::kDone);
   const Json said = Json::parse(check.out);
-  CHECK(said["records"] == 6);
-  CHECK(said["at_ms"] == 9);
-  CHECK(said["clean_stop"] == true);
-  CHECK(said["virtual_clock"] == false);
-  CHECK(Run(CheckLog, disk, OutputForm::kText).out.find("6 records") != std::string::npos);
+  REQUIRE(said["records"] == 6);
+  REQUIRE(said["at_ms"] == 9);
+  REQUIRE(said["clean_stop"] == true);
+  REQUIRE(said["virtual_clock"] == false);
+  REQUIRE(Run(CheckLog, disk, OutputForm::kText).out.find("6 records") != std::string::npos);
 }
 
 TEST_CASE("cli log: a torn end is said and is no failure") {
@@ -144,10 +144,10 @@ TEST_CASE("cli log: a torn end is said and is no failure") {
   bytes.resize(end - 3);
   disk.SetContent("data/00000001.log", bytes);
   const Ran check = Run(CheckLog, disk);
-  CHECK(check.status == ExitStatus::kDone);
-  CHECK(Json::parse(check.out)["torn_end"]["file"] == "00000001.log");
-  CHECK(Run(CheckLog, disk, OutputForm::kText).out.find("torn end") != std::string::npos);
-  CHECK(Run(DumpLog, disk).err.find("torn end") != std::string::npos);
+  REQUIRE(check.status == ExitStatus::kDone);
+  REQUIRE(Json::parse(check.out)["torn_end"]["file"] == "00000001.log");
+  REQUIRE(Run(CheckLog, disk, OutputForm::kText).out.find("torn end") != std::string::npos);
+  REQUIRE(Run(DumpLog, disk).err.find("torn end") != std::string::npos);
 }
 
 TEST_CASE("cli log: damage is named with file and byte") {
@@ -161,11 +161,11 @@ TEST_CASE("cli log: damage is named with file and byte") {
   bytes[560] = static_cast<char>(bytes[560] ^ 1);
   disk.SetContent("data/00000001.log", bytes);
   const Ran check = Run(CheckLog, disk);
-  CHECK(check.status == ExitStatus::kRefused);
+  REQUIRE(check.status == ExitStatus::kRefused);
   const Json said = Json::parse(check.out);
-  CHECK(said["error"] == "damaged");
-  CHECK(said["message"].get<std::string>().find("00000001.log at byte 512") != std::string::npos);
-  CHECK(check.err.find("damaged: 00000001.log at byte 512") != std::string::npos);
+  REQUIRE(said["error"] == "damaged");
+  REQUIRE(said["message"].get<std::string>().find("00000001.log at byte 512") != std::string::npos);
+  REQUIRE(check.err.find("damaged: 00000001.log at byte 512") != std::string::npos);
 }
 
 TEST_CASE("cli log: a state other than the log says is found") {
@@ -183,18 +183,18 @@ TEST_CASE("cli log: a state other than the log says is found") {
   EncodeRecord(0, command::Tick{}, &record);
   REQUIRE(daemon.Append({record}).ok());
   REQUIRE(daemon.Stop().ok());
-  CHECK(Run(CheckLog, other).status == ExitStatus::kRefused);
-  CHECK(Run(CheckLog, other).err.find("state") != std::string::npos);
+  REQUIRE(Run(CheckLog, other).status == ExitStatus::kRefused);
+  REQUIRE(Run(CheckLog, other).err.find("state") != std::string::npos);
   REQUIRE(Run(CheckLog, disk).status == ExitStatus::kDone);
 }
 
 TEST_CASE("cli log: no log, and no directory") {
   storage::MemoryFiles disk(TestSeed());
-  CHECK(Run(CheckLog, disk).status == ExitStatus::kRefused);
-  CHECK(Json::parse(Run(CheckLog, disk).out)["error"] == "not_found");
+  REQUIRE(Run(CheckLog, disk).status == ExitStatus::kRefused);
+  REQUIRE(Json::parse(Run(CheckLog, disk).out)["error"] == "not_found");
   REQUIRE(disk.MakeDirectory("data").ok());
-  CHECK(Run(CheckLog, disk).status == ExitStatus::kDone);
-  CHECK(Run(CheckLog, disk, OutputForm::kText).out == "data holds no log\n");
+  REQUIRE(Run(CheckLog, disk).status == ExitStatus::kDone);
+  REQUIRE(Run(CheckLog, disk, OutputForm::kText).out == "data holds no log\n");
 }
 
 }  // namespace

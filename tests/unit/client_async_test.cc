@@ -1,6 +1,8 @@
 // The asynchronous client against a fake daemon: calls, deadlines, limits, closing.
 
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -350,6 +352,24 @@ TEST_CASE("a client that is destroyed while it connects leaves nothing behind") 
     }
   }
   loop.RunUntil([&] { return answered == 12; });
+}
+
+TEST_CASE("writing to a daemon that is gone raises no SIGPIPE") {
+  // With the default action a SIGPIPE would end this process.
+  struct sigaction before;
+  struct sigaction by_default {};
+  by_default.sa_handler = SIG_DFL;
+  sigaction(SIGPIPE, &by_default, &before);
+  FakeServer server("/tmp/anteroom_sigpipe_test_" + std::to_string(getpid()) + ".sock");
+  TestLoop loop;
+  AsyncClient client(loop.get(), {.addresses = {server.address()}});
+  loop.RunUntil([&] { return client.connected(); });
+  server.HangUp(1);
+  bool failed = false;
+  client.Ping([&](const absl::StatusOr<protocol::PingReply>& reply) { failed = !reply.ok(); });
+  // The write comes before the turn reads that the daemon has hung up.
+  loop.RunUntil([&] { return failed; });
+  sigaction(SIGPIPE, &before, nullptr);
 }
 
 TEST_CASE("a move-only callback and every operation of the table can be called") {

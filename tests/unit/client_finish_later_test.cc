@@ -20,9 +20,9 @@ using protocol::VisitorReply;
 using Received = FakeServer::Received;
 
 struct Fixture {
+  std::vector<LostFinish> lost;  // outlives the loop, which tells of the last ones
   FakeServer server;
   TestLoop loop;
-  std::vector<LostFinish> lost;
 
   ClientOptions Options() {
     ClientOptions options;

@@ -48,10 +48,10 @@ VisitorPush Gone(std::string visitor, protocol::ErrorCode error) {
 
 // A daemon, a client, and what the client's watches told, in words.
 struct Fixture {
+  std::vector<std::string> told;  // outlives the loop, which tells the last events
   FakeServer server;
   TestLoop loop;
   std::unique_ptr<AsyncClient> client = std::make_unique<AsyncClient>(loop.get(), Options(server));
-  std::vector<std::string> told;
 
   OnVisitorEvent Tell() {
     return [this](const VisitorEvent& event) {
@@ -119,11 +119,11 @@ TEST_CASE("after a reconnect a watch goes on with the present state, of those it
 }
 
 TEST_CASE("a watch made while there is no daemon begins when there is") {
+  int told = 0;
   FakeServer server;
   server.Stop();
   TestLoop loop;
   AsyncClient client(loop.get(), Options(server));
-  int told = 0;
   client.Watch("concert", "ann", [&](const VisitorEvent&) { ++told; });
   for (int i = 0; i < 30; ++i) loop.Turn();
   CHECK(told == 0);
@@ -169,10 +169,25 @@ TEST_CASE("the end of a watch is told once, with its reason") {
     test.server.Push(watch, Gone("ann", protocol::ErrorCode::kExpired));
     test.Told(2);
     CHECK(test.told[1] == "ann expired last");
-    const Received unwatch = test.Next();
-    CHECK(unwatch.As<Operation::kUnwatch>().watch_id == watch.header.request_id);
-    test.server.Reply(unwatch, Empty{});
+    // The daemon ends it as well, which is not told again.
+    test.server.End(watch, protocol::Refuse(protocol::ErrorCode::kNotFound, "nobody left"));
     test.Settle();
+    CHECK(test.told.size() == 2);
+  }
+  SUBCASE("with the ended state of its last visitor, also when the daemon's end is lost") {
+    Fixture test;
+    test.client->Watch("concert", "ann", test.Tell());
+    const Received watch = test.Next();
+    VisitorPush push = Ahead("ann", 0);
+    push.reply->state = protocol::State::kEnded;
+    test.server.Push(watch, push);
+    test.Told(1);
+    CHECK(test.told[0] == "ann 0 last");
+    test.Settle();
+    test.server.HangUp(watch.connection);
+    test.loop.RunUntil([&] { return test.server.connections() == 2; });
+    test.Settle();
+    CHECK(test.told.size() == 1);
   }
   SUBCASE("when the client is closed") {
     Fixture test;

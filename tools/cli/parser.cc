@@ -74,7 +74,8 @@ void Bind(const Use& use, CLI::App* app, BoundList* bound) {
     one.option = app->add_flag(name);
   } else {
     one.option = app->add_option(name, one.values);
-    one.option->expected(use.parameter->many ? -1 : 1);
+    // Without the second a positional argument takes its neighbours' values too.
+    one.option->expected(use.parameter->many ? -1 : 1)->allow_extra_args(use.parameter->many);
   }
 }
 

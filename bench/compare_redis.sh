@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Anteroom and Redis side by side: starts a redis-server without persistence and two anteroomd (durability none, and
+# commit) on spare loopback ports, lets one load process (bench/loadgen) speak to them in turns, and stops them.
+# Ends with one line of JSON on standard output; how it goes is told on standard error.
+#
+#   bench/compare_redis.sh [--rounds N] ...   passes its arguments on to loadgen
+#
+# join_ratio, position_ratio and admit_ratio are rates, Anteroom's over Redis's; memory_ratio is resident memory a person
+# in line, likewise; commit_share is the rate of joins with durability commit over min(rate with none, requests in
+# flight / (2 x the sync time that the daemon measured meanwhile)).
+#
+# Nothing is pinned to a processor: the server under load and the load process share what there is, on both sides alike,
+# and the servers that are not under load sleep. The data lies under TMPDIR, or else /var/tmp, which is a disk where /tmp
+# may be memory. ANTEROOM_BENCH_TINY=1 is a run of seconds whose numbers mean nothing.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+bin=${ANTEROOM_BIN:-build/bin}
+first_port=17411
+ports_tried=50
+seconds_max=180
+
+for program in "$bin/anteroomd" "$bin/loadgen"; do
+  if [ ! -x "$program" ]; then
+    echo "$program is not there; build it with: make $program" >&2
+    exit 2
+  fi
+done
+if ! command -v redis-server >/dev/null; then
+  echo "redis-server is not there; install it with: tools/install_deps.sh redis" >&2
+  exit 2
+fi
+
+folder=$(mktemp -d "${TMPDIR:-/var/tmp}/anteroom-bench.XXXXXX") || exit 2
+started=()
+stop() {
+  trap - EXIT INT TERM
+  for process in "${started[@]}"; do kill -TERM "$process" 2>/dev/null; done
+  for process in "${started[@]}"; do wait "$process" 2>/dev/null; done
+  rm -rf "$folder"
+}
+trap stop EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# A port that somebody listens on answers a connection.
+taken() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+fail() {
+  echo "$1" >&2
+  cat "$2" >&2
+  exit 1
+}
+
+# Sets redis_port and redis_process. A redis-server that lost a race for its port ends, and the next one is tried.
+start_redis() {
+  for ((redis_port = first_port; redis_port < first_port + ports_tried; ++redis_port)); do
+    taken "$redis_port" && continue
+    redis-server --bind 127.0.0.1 --port "$redis_port" --save '' --appendonly no --daemonize no --dir "$folder" \
+      >"$folder/redis.log" 2>&1 &
+    redis_process=$!
+    started+=("$redis_process")
+    for _ in {1..100}; do
+      kill -0 "$redis_process" 2>/dev/null || continue 2
+      grep -q 'Ready to accept connections' "$folder/redis.log" && return
+      sleep 0.1
+    done
+    break
+  done
+  fail 'redis-server does not start:' "$folder/redis.log"
+}
+
+# start_anteroomd DURABILITY sets anteroom_address and anteroom_process.
+start_anteroomd() {
+  local log=$folder/anteroomd-$1.log
+  "$bin/anteroomd" --listen 127.0.0.1:0 --data "$folder/data-$1" --durability "$1" >"$log" 2>&1 &
+  anteroom_process=$!
+  started+=("$anteroom_process")
+  for _ in {1..100}; do
+    kill -0 "$anteroom_process" 2>/dev/null || break
+    anteroom_address=$(sed -n 's/.* listening on \([^ ,]*\).*/\1/p' "$log")
+    [ -n "$anteroom_address" ] && return
+    sleep 0.1
+  done
+  fail 'anteroomd does not start:' "$log"
+}
+
+start_redis
+arguments=(--redis "127.0.0.1:$redis_port" --redis-pid "$redis_process")
+start_anteroomd none
+arguments+=(--anteroom "$anteroom_address" --anteroom-pid "$anteroom_process")
+start_anteroomd commit
+arguments+=(--commit "$anteroom_address" --commit-pid "$anteroom_process")
+if [ -n "${ANTEROOM_BENCH_TINY:-}" ]; then
+  arguments+=(--people 5000 --joins 2000 --positions 2000 --rounds 3)
+fi
+
+timeout "$seconds_max" "$bin/loadgen" "${arguments[@]}" "$@"

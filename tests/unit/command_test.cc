@@ -1,0 +1,77 @@
+// The records of the log: golden bytes, because what has been written must be read for ever.
+
+#include "server/engine/command.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace anteroom {
+namespace {
+
+std::string Hex(std::string_view bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const char byte : bytes) {
+    text += kDigits[static_cast<unsigned char>(byte) >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+template <typename One>
+std::string RecordOf(const One& one) {
+  std::string record;
+  EncodeRecord(0x0102, one, &record);
+  int64_t at_ms = 0;
+  Command command;
+  REQUIRE(DecodeRecord(record, &at_ms, &command));
+  CHECK_EQ(at_ms, 0x0102);
+  REQUIRE(std::holds_alternative<One>(command));
+  std::string again;
+  EncodeRecord(at_ms, std::get<One>(command), &again);
+  CHECK_EQ(again, record);
+  for (size_t size = 0; size < record.size(); ++size) {
+    CHECK_FALSE(DecodeRecord(std::string_view(record).substr(0, size), &at_ms, &command));
+  }
+  CHECK_FALSE(DecodeRecord(record + "x", &at_ms, &command));
+  return Hex(record);
+}
+
+TEST_CASE("command: every record has its bytes") {
+  protocol::RoomSettings settings;
+  settings.mode = protocol::Mode::kPaused;
+  settings.capacity = protocol::Limit{5};
+  const std::string at = "0201000000000000";
+  const std::string none = "00";  // no optional field
+  CHECK_EQ(RecordOf(command::Tick{}), "01" + at + none);
+  CHECK_EQ(RecordOf(command::RoomCreate{"ab", settings}),
+           "02" + at + none + "026162" + "09000000" + "03" + "0500000000000000");
+  CHECK_EQ(RecordOf(command::RoomSet{7, settings}),
+           "03" + at + none + "07000000" + "09000000" + "03" + "0500000000000000");
+  CHECK_EQ(RecordOf(command::RoomDelete{7}), "04" + at + none + "07000000");
+  CHECK_EQ(RecordOf(command::RoomReset{7}), "05" + at + none + "07000000");
+  CHECK_EQ(RecordOf(command::Join{7, "v", 128}), "0a" + at + none + "07000000" + "0176" + "80");
+  CHECK_EQ(RecordOf(command::Enter{7, "v", 0}), "0b" + at + none + "07000000" + "0176" + "00");
+  CHECK_EQ(RecordOf(command::Leave{7, "v"}), "0c" + at + none + "07000000" + "0176");
+  CHECK_EQ(RecordOf(command::Claim{7, "v"}), "0d" + at + none + "07000000" + "0176");
+  CHECK_EQ(RecordOf(command::Finish{7, "v", 9, protocol::Outcome::kCompleted}),
+           "0e" + at + none + "07000000" + "0176" + "0900000000000000" + "01");
+  CHECK_EQ(RecordOf(command::Expire{7, "v"}), "0f" + at + none + "07000000" + "0176");
+  CHECK_EQ(RecordOf(command::Settle{7, "v"}), "10" + at + none + "07000000" + "0176");
+  CHECK_EQ(RecordOf(command::Admit{7, 3, "k"}), "14" + at + "01" + "07000000" + "03000000" + "016b");
+  CHECK_EQ(RecordOf(command::Admit{7, 3, std::nullopt}), "14" + at + none + "07000000" + "03000000");
+  CHECK_EQ(RecordOf(command::AdmitVisitor{7, "v", true}), "15" + at + none + "07000000" + "0176" + "01");
+  CHECK_EQ(RecordOf(command::Revoke{7, "v", 256}),
+           "16" + at + "01" + "07000000" + "0176" + "0001000000000000");
+}
+
+TEST_CASE("command: an unknown type and a time before the beginning are no records") {
+  int64_t at_ms;
+  Command command;
+  CHECK_FALSE(DecodeRecord(std::string("\x63", 1) + std::string(8, '\0'), &at_ms, &command));
+  CHECK_FALSE(DecodeRecord(std::string("\x01", 1) + std::string(8, '\xff'), &at_ms, &command));
+}
+
+}  // namespace
+}  // namespace anteroom
