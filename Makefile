@@ -71,7 +71,8 @@ ARCHITECTURE := -march=x86-64-v2
 endif
 
 CXX := g++
-CXXFLAGS ?= $(OPTIMISE) -g
+# Symbols and line tables; -g, with every variable, doubles the time of a build: make CXXFLAGS='-O0 -g'.
+CXXFLAGS ?= $(OPTIMISE) -g1
 CCACHE := $(shell command -v ccache 2>/dev/null)
 
 # g++ 12 takes an empty std::optional for an uninitialised one (GCC bug 80635), hence the one warning less.
@@ -159,6 +160,9 @@ $(BUILD)/obj/%.o: %.cc $(BUILD)/flags | $(BUILD)/packages-build
 	@$(CCACHE) $(CXX) $(ANTEROOM_CXXFLAGS) $(CXXFLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.$$$$ && mv -f $@.$$$$ $@
 
 $(call objects,$(TEST_SOURCES) $(LOADGEN_SOURCES)): | $(BUILD)/packages-test
+
+# What only drives the tests builds in two thirds of the time this way, and takes no longer to run.
+$(call objects,$(TEST_SUPPORT_SOURCES) $(UNIT_SOURCES) $(SCRIPT_SOURCES) $(E2E_SOURCES)): OPTIMISE := -O1
 
 -include $(patsubst %.o,%.d,$(call objects,$(ALL_SOURCES)))
 

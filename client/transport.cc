@@ -51,7 +51,7 @@ absl::StatusOr<std::unique_ptr<Transport>> Transport::Connect(const std::shared_
     return LocalStatus(FailureCause::kUnreachable, why);
   }
   std::unique_ptr<Transport> transport(new Transport(ref, fd, owner));
-  if (!transport->poll_.ok()) {
+  if (!transport->poll_->ok()) {
     return LocalStatus(FailureCause::kUnreachable, "the system cannot watch another descriptor");
   }
   transport->PollFor(UV_WRITABLE);
@@ -59,13 +59,14 @@ absl::StatusOr<std::unique_ptr<Transport>> Transport::Connect(const std::shared_
 }
 
 Transport::Transport(const std::shared_ptr<LoopRef>& ref, int fd, Owner* owner)
-    : fd_(fd),
-      owner_(owner),
-      poll_(ref, fd, [this](int status, int events) { OnPoll(status, events); }) {}
+    : fd_(fd), owner_(owner) {
+  poll_.emplace(ref, fd, [this](int status, int events) { OnPoll(status, events); });
+}
 
 Transport::~Transport() {
   *alive_ = false;
-  if (poll_.ok()) poll_.Stop();
+  // Before the descriptor, whose number another thread may get as soon as it is closed.
+  poll_.reset();
   // A child process that holds a copy of the descriptor must not keep the daemon waiting; the
   // child in turn must not end its parent's connection.
   if (!fork_guard_.forked()) shutdown(fd_, SHUT_RDWR);
@@ -75,12 +76,12 @@ Transport::~Transport() {
 void Transport::PollFor(int events) {
   if (events == polled_events_) return;
   polled_events_ = events;
-  poll_.Start(events);
+  poll_->Start(events);
 }
 
 void Transport::Break(const std::string& why) {
   broken_ = true;
-  poll_.Stop();
+  poll_->Stop();
   polled_events_ = 0;
   owner_->OnBroken(why);
 }
@@ -88,7 +89,7 @@ void Transport::Break(const std::string& why) {
 void Transport::OnPoll(int status, int events) {
   if (fork_guard_.forked()) {
     // What arrives is for the parent.
-    poll_.Stop();
+    poll_->Stop();
     return;
   }
   if (broken_) return;

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -81,7 +82,7 @@ class Transport {
 
   // False once the object is destroyed; for code that calls the owner and then goes on.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  Poll poll_;
+  std::optional<Poll> poll_;  // until the end
 };
 
 }  // namespace anteroom::client

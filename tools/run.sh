@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit 2
 bin=${ANTEROOM_BIN:-build/bin}
 crowd=tests/data/nasa-launch-1995-07-13-requests-per-second.csv
 room=launch
-settings=(rate=80/s capacity=150)
+settings=(rate=80/s capacity=200)
 speed=20
 session=2s
 first_port=7411
@@ -70,9 +70,9 @@ done
 
 echo "anteroomd listens on $server. Its data is in $folder until this ends."
 echo
-echo "A room that lets in 80 people a second and holds 150 of them:"
+echo "A room that lets in 80 people a second and holds 200 of them:"
 echo "  \$ anteroom room create $room ${settings[*]}"
-anteroom room create "$room" "${settings[@]}" || exit 1
+anteroom room create "$room" "${settings[@]}" >"$folder/room.log" || exit 1
 echo
 echo "Five minutes of a shuttle launch day in 1995, $speed times as fast: more come than may go in, so a line forms."
 echo "  \$ anteroom rehearse $crowd --room $room --speed $speed --session $session"
@@ -94,4 +94,5 @@ The daemon goes on until Ctrl-C. In another terminal, in this folder:
   $bin/anteroom ${option}rehearse tests/data/nasa-1995-08-01-access.log --room $room --speed 60
   $bin/anteroom --help
 TEXT
+trap "exit 0" INT TERM
 wait "$daemon"

@@ -18,8 +18,8 @@
 //   Advance, of which the latest is pushed at its end.
 // - There is no disk, so nothing waits for one and health tells of none.
 //
-// What has happened when a function here returns is on its way to the clients, in order: when the
-// answer to a ping is there, so is everything that was pushed before, on both clients.
+// A ping settles things, on both clients: when its answer is there, a watch that was asked for
+// before it has arrived, and all that a function here pushed before it has been told.
 //
 // A misuse that only a mistake in the test can make (a negative duration, no folder for temporary
 // files) ends the process with a message.

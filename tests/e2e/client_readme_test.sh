@@ -25,6 +25,7 @@ expect() {
   fi
 }
 quietly() { "$@" >/dev/null; }
+contains() { [[ $1 == *"$2"* ]]; }
 in_scratch() { (cd "$scratch" && eval "$1"); }
 
 awk '/^```cpp$/ { inside = 1; next } /^```$/ { inside = 0 } inside' client/README.md >"$scratch/door.cc"
@@ -47,7 +48,7 @@ sed -E 's/[A-Za-z0-9_-]{22}$/TOKEN/' "$scratch/said" >"$scratch/said-without-tok
 printf '%s\n' "ann is inside, with token TOKEN" "bob waits at position 1" "bob is inside, with token TOKEN" >"$scratch/wanted"
 expect "the program says what the page says" diff "$scratch/wanted" "$scratch/said-without-tokens"
 sed -E 's/[A-Za-z0-9_-]{22}$/TOKEN/' client/README.md >"$scratch/page"
-expect "the page shows it" grep -qzF "$(cat "$scratch/wanted")" "$scratch/page"
+expect "the page shows it" contains "$(cat "$scratch/page")" "$(cat "$scratch/wanted")"
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -43,5 +43,14 @@ expect "a program with every header of the library" program application anteroom
 [ ! -d "$image/usr/include/anteroom/client/testing" ] ||
   expect "a program with every header of the testing library" program application_test anteroom_testing client/testing
 
+# The page's test program, by the page's word on how.
+awk '/^```c\+\+$/ { inside = 1; next } /^```$/ { inside = 0 } inside' client/README.md >"$image/shop_test.cc"
+# shellcheck disable=SC2046 # the flags are words
+compile_shop_test() {
+  (cd "$image" && g++ -std=c++20 -Wall -Wextra -Werror shop_test.cc -o shop_test $(pkg-config --cflags --libs anteroom_testing))
+}
+expect "the page's test program compiles" compile_shop_test
+expect "the page's test program passes" timeout 60 "$image/shop_test"
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

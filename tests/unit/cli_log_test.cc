@@ -5,6 +5,7 @@
 
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/engine/command.h"
@@ -29,7 +30,9 @@ class Writer {
     const auto log = storage::RecoverLog(
         files, "data", {storage::RecoveryMode::kMend, storage::DirectoryKind::kReal}, nothing);
     REQUIRE(log.ok());
-    auto writer = storage::LogWriter::Open(files, "data", *log, storage::SmallLog());
+    storage::LogOptions options = storage::SmallLog();
+    options.initial_mark = mark();
+    auto writer = storage::LogWriter::Open(files, "data", *log, std::move(options));
     REQUIRE(writer.ok());
     writer_ = *std::move(writer);
     builder_.emplace(log->next_sequence, writer_->frame_payload_bytes_max());
@@ -97,6 +100,7 @@ TEST_CASE("cli log: dump shows each record, with rooms by name") {
   WriteSome(writer);
   writer.Stop();
   const Ran dump = Run(DumpLog, disk, OutputForm::kText);
+  INFO(dump.err);
   REQUIRE(dump.status == ExitStatus::kDone);
   std::istringstream lines(dump.out);
   std::vector<Json> records;

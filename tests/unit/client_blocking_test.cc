@@ -223,7 +223,6 @@ TEST_CASE("a daemon that is gone raises no SIGPIPE") {
 
 TEST_CASE("every operation of the blocking client asks for what it says") {
   FakeServer server;
-  std::string asked;
   server.Answer([&](FakeServer& from, const Received& request) {
     from.Refuse(request, protocol::Refuse(
                              protocol::ErrorCode::kInvalid,

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -43,8 +44,10 @@ TEST_CASE("finishes given away during an outage are delivered after it") {
   Fixture test;
   test.server.Stop();
   AsyncClient client(test.loop.get(), test.Options());
+  std::mutex mutex;
   std::set<std::string> delivered;
   test.server.Answer([&](FakeServer& server, const Received& request) {
+    const std::lock_guard lock(mutex);
     const auto finish = request.As<Operation::kFinish>();
     CHECK(finish.outcome == protocol::Outcome::kCompleted);
     CHECK(finish.token == "0123456789abcdefghijkl");
@@ -65,6 +68,7 @@ TEST_CASE("finishes given away during an outage are delivered after it") {
   test.loop.RunUntil([&] { return client.finish_later_counts().delivered == 300; });
   CHECK(client.finish_later_counts().pending == 0);
   CHECK(test.lost.empty());
+  const std::lock_guard lock(mutex);
   CHECK(delivered.size() == 300);
   client.check_invariants();
 }

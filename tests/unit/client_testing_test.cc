@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <functional>
 #include <initializer_list>
 #include <mutex>
 #include <optional>
@@ -57,33 +58,6 @@ ClientOptions Options(const TestDaemon& daemon) {
   return options;
 }
 
-// A daemon with one room, and a client of it.
-struct Fixture {
-  explicit Fixture(std::initializer_list<Setting> settings) {
-    REQUIRE(client.RoomCreate("shop", Settings(settings)).ok());
-  }
-  ~Fixture() { daemon.check_invariants(); }
-
-  VisitorReply Join(std::string_view visitor) {
-    const auto reply = client.Join("shop", visitor);
-    REQUIRE(reply.ok());
-    return *reply;
-  }
-  State StateOf(std::string_view visitor) {
-    const auto reply = client.Status("shop", visitor);
-    REQUIRE(reply.ok());
-    return reply->state;
-  }
-  FailureCause CauseOf(const absl::Status& status) {
-    const auto failure = FailureOf(status);
-    REQUIRE(failure.has_value());
-    return failure->cause;
-  }
-
-  TestDaemon daemon;
-  Client client{Options(daemon)};
-};
-
 // What a watch told, in words; told on the client's thread.
 class Diary {
  public:
@@ -122,6 +96,46 @@ class Diary {
 
   std::mutex mutex_;
   std::string told_;
+};
+
+// A daemon with one room, and a client of it.
+struct Fixture {
+  Fixture(std::initializer_list<Setting> settings) {
+    REQUIRE(client.RoomCreate("shop", Settings(settings)).ok());
+  }
+  ~Fixture() { daemon.check_invariants(); }
+
+  VisitorReply Join(std::string_view visitor) {
+    const auto reply = client.Join("shop", visitor);
+    REQUIRE(reply.ok());
+    return *reply;
+  }
+  State StateOf(std::string_view visitor) {
+    const auto reply = client.Status("shop", visitor);
+    REQUIRE(reply.ok());
+    return reply->state;
+  }
+  FailureCause CauseOf(const absl::Status& status) {
+    const auto failure = FailureOf(status);
+    REQUIRE(failure.has_value());
+    return failure->cause;
+  }
+  // The status of a call that has left the client, who cannot know what became of it. On a busy
+  // machine a short deadline can pass before that; then it is made again.
+  absl::Status SentInVain(const std::function<absl::StatusOr<VisitorReply>()>& call) {
+    absl::StatusOr<VisitorReply> reply;
+    do {
+      reply = call();
+      REQUIRE(!reply.ok());
+    } while (!client::MayHaveBeenApplied(reply.status()));
+    REQUIRE(client.Ping().ok());  // behind it: it has arrived
+    return reply.status();
+  }
+
+  Diary diary;  // outlives the client, which ends its watches
+  Diary rooms;
+  TestDaemon daemon;
+  Client client{Options(daemon)};
 };
 
 // ---- time ----
@@ -275,12 +289,10 @@ TEST_CASE("testing: an answer is lost, and asking again gives the same") {
   }
   REQUIRE(test.client.Ping().ok());
   test.daemon.LoseReplyNext(Operation::kJoin, loss);
-  const auto lost = test.client.Join("shop", "ann", {}, call);
-  REQUIRE(!lost.ok());
-  CHECK(test.CauseOf(lost.status()) == cause);
-  CHECK(client::MayHaveBeenApplied(lost.status()));
-  CHECK(client::IsUnreachable(lost.status()));
-  while (test.daemon.faults_left() > 0) test.daemon.AdvanceMs(0);
+  const auto lost = test.SentInVain([&] { return test.client.Join("shop", "ann", {}, call); });
+  CHECK(test.CauseOf(lost) == cause);
+  CHECK(client::IsUnreachable(lost));
+  CHECK(test.daemon.faults_left() == 0);
   CHECK(test.daemon.Counts("shop")->joined_total == 1);
 
   const VisitorReply again = test.Join("ann");
@@ -303,11 +315,8 @@ TEST_CASE("testing: a request is lost, and never done") {
     cause = FailureCause::kDeadline;
     call.deadline_ms = 30;
   }
-  const auto lost = test.client.Finish("shop", "ann", {}, call);
-  REQUIRE(!lost.ok());
-  CHECK(test.CauseOf(lost.status()) == cause);
-  // The client cannot know.
-  CHECK(client::MayHaveBeenApplied(lost.status()));
+  const auto lost = test.SentInVain([&] { return test.client.Finish("shop", "ann", {}, call); });
+  CHECK(test.CauseOf(lost) == cause);
   CHECK(test.StateOf("ann") == State::kAdmitted);
 }
 
@@ -380,17 +389,16 @@ TEST_CASE("testing: a finish that is given away comes through lost messages, and
 TEST_CASE("testing: after a hang-up the client comes back by itself, and its watches with it") {
   Fixture test({{"capacity", "0"}});
   test.Join("ann");
-  Diary diary;
-  REQUIRE(test.client.Watch("shop", "ann", diary.Visitors()).ok());
+  REQUIRE(test.client.Watch("shop", "ann", test.diary.Visitors()).ok());
   REQUIRE(test.client.Ping().ok());
-  CHECK(diary.Take() == "ann waiting 1");
+  CHECK(test.diary.Take() == "ann waiting 1");
   test.daemon.Disconnect();
-  CHECK(test.daemon.connections() == 0);
   // The client may not have noticed yet.
   while (!test.client.Ping().ok()) {
   }
   CHECK(test.daemon.connections() == 1);
-  CHECK(diary.Take() == "ann waiting 1");
+  CHECK(test.daemon.requests(Operation::kHello) == 2);
+  CHECK(test.diary.Take() == "ann waiting 1");
 }
 
 // ---- watches ----
@@ -399,83 +407,79 @@ TEST_CASE("testing: a watch tells each state, and of positions the latest") {
   Fixture test({{"rate", "1/s"}, {"admit_interval", "1s"}, {"claim_ttl", "1m"}});
   for (const std::string_view visitor : {"ann", "bob", "cat", "dan", "eve"}) test.Join(visitor);
   REQUIRE(test.StateOf("bob") == State::kAdmitted);  // a bucket holds two depths
-  Diary diary;
   const std::vector<std::string_view> watched = {"cat", "eve"};
-  REQUIRE(test.client.Watch("shop", watched, diary.Visitors()).ok());
+  REQUIRE(test.client.Watch("shop", watched, test.diary.Visitors()).ok());
   REQUIRE(test.client.Ping().ok());
-  CHECK(diary.Take() == "cat waiting 1; eve waiting 3");
+  CHECK(test.diary.Take() == "cat waiting 1; eve waiting 3");
 
   test.daemon.Advance(absl::Seconds(2));
   REQUIRE(test.client.Ping().ok());
-  CHECK(diary.Take() == "cat admitted; eve waiting 1");
+  CHECK(test.diary.Take() == "cat admitted; eve waiting 1");
 
   test.daemon.Advance(absl::Minutes(5));
   REQUIRE(test.client.Ping().ok());
-  CHECK(diary.Take() == "eve admitted; cat ended no_show; eve ended no_show last");
+  CHECK(test.diary.Take() == "eve admitted; cat ended no_show; eve ended no_show last");
 }
 
 TEST_CASE("testing: whoever is watched is heard from, others have left when waiting_ttl is over") {
   Fixture test({{"capacity", "0"}, {"waiting_ttl", "30s"}});
   test.Join("ann");
   test.Join("bob");
-  Diary diary;
-  const auto watch = test.client.Watch("shop", "bob", diary.Visitors());
+  const auto watch = test.client.Watch("shop", "bob", test.diary.Visitors());
   REQUIRE(watch.ok());
   REQUIRE(test.client.Ping().ok());  // the watch has arrived
   test.daemon.Advance(absl::Minutes(10));
   CHECK(test.daemon.Counts("shop")->waiting == 1);
   CHECK(test.daemon.Counts("shop")->left_total == 1);
   REQUIRE(test.client.Ping().ok());
-  CHECK(diary.Take() == "bob waiting 2; bob waiting 1");
+  CHECK(test.diary.Take() == "bob waiting 2; bob waiting 1");
   test.client.Unwatch(*watch);
   REQUIRE(test.client.Ping().ok());
   test.daemon.Advance(absl::Minutes(10));
   CHECK(test.daemon.Counts("shop")->waiting == 0);
-  CHECK(diary.Take() == "");
+  CHECK(test.diary.Take() == "");
 }
 
 TEST_CASE("testing: a change of the room is told to those who wait, its end to all") {
   Fixture test({{"capacity", "0"}});
   test.Join("ann");
-  Diary people;
-  Diary rooms;
-  REQUIRE(test.client.Watch("shop", "ann", people.Visitors()).ok());
-  REQUIRE(test.client.WatchRoom("shop", rooms.Rooms()).ok());
+  REQUIRE(test.client.Watch("shop", "ann", test.diary.Visitors()).ok());
+  REQUIRE(test.client.WatchRoom("shop", test.rooms.Rooms()).ok());
   test.Join("bob");
   REQUIRE(test.client.RoomSet("shop", Settings({{"mode", "paused"}})).ok());
   REQUIRE(test.client.Ping().ok());
-  CHECK(people.Take() == "ann waiting 1; ann waiting 1");
-  CHECK(rooms.Take() == "waiting 1; waiting 2; waiting 2");
+  CHECK(test.diary.Take() == "ann waiting 1; ann waiting 1");
+  CHECK(test.rooms.Take() == "waiting 1; waiting 2; waiting 2");
   REQUIRE(test.client.RoomDelete("shop", {.force = true}).ok());
   REQUIRE(test.client.Ping().ok());
-  CHECK(people.Take() == "ann not_found last");
-  CHECK(rooms.Take() == "last");
+  CHECK(test.diary.Take() == "ann not_found last");
+  CHECK(test.rooms.Take() == "last");
   CHECK(test.client.Health()->watches == 0);
 }
 
 TEST_CASE("testing: nobody can be watched in a room that is not there") {
   Fixture test({{"capacity", "0"}});
-  Diary diary;
-  REQUIRE(test.client.Watch("nowhere", "ann", diary.Visitors()).ok());
-  REQUIRE(test.client.Watch("shop", "ann", diary.Visitors()).ok());
+  REQUIRE(test.client.Watch("nowhere", "ann", test.diary.Visitors()).ok());
+  REQUIRE(test.client.Watch("shop", "ann", test.diary.Visitors()).ok());
   REQUIRE(test.client.Ping().ok());
-  CHECK(diary.Take() == " not_found last; ann not_found last");
+  CHECK(test.diary.Take() == " not_found last; ann not_found last");
 }
 
 // ---- the other client, and the folder ----
 
 TEST_CASE("testing: the asynchronous client, on the test's own loop") {
   TestDaemon daemon;
+  Diary diary;
   TestLoop loop;
   AsyncClient client(loop.get(), Options(daemon));
-  Diary diary;
   std::optional<absl::StatusOr<VisitorReply>> joined;
   client.RoomCreate("shop", Settings({{"rate", "1/m"}, {"admit_interval", "1m"}}),
                     [](const absl::StatusOr<protocol::RoomReply>&) {});
   for (const std::string_view visitor : {"ann", "bob"}) {
     client.Join("shop", visitor, {}, [](const absl::StatusOr<VisitorReply>&) {});
   }
-  client.Join("shop", "cat", {}, [&](absl::StatusOr<VisitorReply> reply) { joined = reply; });
+  client.Join("shop", "cat", {},
+              [&](const absl::StatusOr<VisitorReply>& reply) { joined = reply; });
   loop.RunUntil([&] { return joined.has_value(); });
   REQUIRE(joined->ok());
   CHECK((*joined)->position == 1);
@@ -498,6 +502,7 @@ TEST_CASE("testing: many threads share a daemon, several daemons a process, noth
     Fixture one({{"capacity", "none"}});
     Fixture other({{"capacity", "0"}});
     std::vector<std::thread> threads;
+    threads.reserve(4);
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&, t] {
         for (int i = 0; i < 50; ++i) {

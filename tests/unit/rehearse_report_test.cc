@@ -76,9 +76,9 @@ TEST_CASE("the progress line fits its terminal") {
                                .elapsed_ms = 61000,
                                .going_home = false};
   CHECK(FormatProgress(state, 200) ==
-        "[#####-----          ] 1:01  50 of 100 came, 20 in line, 5 inside, 25 gone");
+        "[####----        ] 1:01  20 in line, 5 inside, 25 gone; 50 of 100 came");
   CHECK(FormatProgress(state, 30).size() == 30);
-  CHECK(FormatProgress({}, 200).substr(0, 22) == "[####################]");
+  CHECK(FormatProgress({}, 200).substr(0, 18) == "[################]");
 }
 
 }  // namespace

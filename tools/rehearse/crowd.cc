@@ -79,8 +79,9 @@ void Crowd::ScheduleNext() {
   };
   if (going_home_) consider(home_by_ms_);
   if (next_ && MayArrive()) consider(DueMs(*next_));
-  if (!agenda_.empty()) consider(agenda_.begin()->first);
-  if (at_ms) timer_.Start(std::max<int64_t>(0, *at_ms - elapsed_ms()));
+  if (!agenda_.empty() && !going_home_) consider(agenda_.begin()->first);
+  // Not 0: a timer that starts itself anew for at once is called again before the loop goes on.
+  if (at_ms) timer_.Start(std::max<int64_t>(1, *at_ms - elapsed_ms()));
 }
 
 int64_t Crowd::DueMs(const Arrival& arrival) const {

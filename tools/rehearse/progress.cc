@@ -13,7 +13,7 @@ namespace anteroom::tools {
 namespace {
 
 constexpr size_t kColumnsUnknown = 80;
-constexpr size_t kBarColumns = 20;
+constexpr size_t kBarColumns = 16;
 
 size_t TerminalColumns() {
   winsize size = {};
@@ -35,9 +35,9 @@ std::string FormatProgress(const ProgressState& state, size_t columns) {
   std::fill_n(bar.begin(), full, '#');
   const int64_t seconds = state.elapsed_ms / 1000;
   std::string line = absl::StrCat(
-      "[", bar, "] ", absl::StrFormat("%d:%02d", seconds / 60, seconds % 60), "  ", state.arrived,
-      " of ", state.visitors, " came, ", state.waiting, " in line, ", state.inside, " inside, ",
-      state.gone, " gone", state.going_home ? "; sending home" : "");
+      "[", bar, "] ", absl::StrFormat("%d:%02d", seconds / 60, seconds % 60), "  ", state.waiting,
+      " in line, ", state.inside, " inside, ", state.gone, " gone; ", state.arrived, " of ",
+      state.visitors, " came", state.going_home ? "; sending home" : "");
   if (line.size() > columns) line.resize(columns);
   return line;
 }
