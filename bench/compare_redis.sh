@@ -95,4 +95,11 @@ if [ -n "${ANTEROOM_BENCH_TINY:-}" ]; then
   arguments+=(--people 5000 --joins 2000 --positions 2000 --rounds 3)
 fi
 
-timeout "$seconds_max" "$bin/loadgen" "${arguments[@]}" "$@"
+# In the background: a signal that comes while bash waits for a program in the foreground is looked at only afterwards.
+timeout "$seconds_max" "$bin/loadgen" "${arguments[@]}" "$@" &
+load_process=$!
+started+=("$load_process")
+wait "$load_process"
+status=$?
+[ $status -ne 124 ] || echo "not done after $seconds_max s" >&2
+exit $status

@@ -132,6 +132,9 @@ void Server::Turn() {
     watches_.Push();
   }
   connections_.Release(commit_.released_sequence());
+  // What was staged while the last batch was in flight goes to the disk before this turn's requests
+  // are worked, so that the disk does not idle meanwhile.
+  if (phase_ <= Phase::kStopping) commit_.Start();
   connections_.Work();
   if (phase_ == Phase::kRunning) watches_.Push();
   if (stop_asked_) StepStop();

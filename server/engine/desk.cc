@@ -165,7 +165,7 @@ int64_t Desk::NextDue() const {
 
 void Desk::Prefetch(std::span<const protocol::Request> requests) {
   // Three passes, each asking for what the next one reads: the line of the index, the entry that
-  // it probably leads to, and the entry's place in the line.
+  // it probably leads to with its soft deadline, and the entry's place in the line.
   hashes_.clear();
   const auto hash_of = [&](const auto& message) {
     const Room* room = engine_.FindRoom(message.room);
@@ -188,11 +188,10 @@ void Desk::Prefetch(std::span<const protocol::Request> requests) {
   candidates_.clear();
   for (const uint64_t hash : hashes_) {
     candidates_.push_back(engine_.roster().PrefetchCandidate(hash));
+    if (candidates_.back() != kNoHandle) heard_.Prefetch(candidates_.back());
   }
   for (const uint32_t visitor : candidates_) {
-    if (visitor == kNoHandle) continue;
-    heard_.Prefetch(visitor);
-    engine_.PrefetchPlaceOf(engine_.visitor(visitor));
+    if (visitor != kNoHandle) engine_.PrefetchPlaceOf(engine_.visitor(visitor));
   }
 }
 

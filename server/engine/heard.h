@@ -33,9 +33,9 @@ class Heard {
   // Asks for the memory that DeadlineOf and Hear touch.
   void Prefetch(uint32_t visitor) const {
     const uint32_t block = BlockOf(visitor);
-    if (block <= blocks_.capacity()) {
-      __builtin_prefetch(&blocks_[block].deadlines[visitor % kBlockVisitors]);
-    }
+    if (block > blocks_.capacity()) return;
+    __builtin_prefetch(&blocks_[block]);
+    __builtin_prefetch(&blocks_[block].deadlines[visitor % kBlockVisitors]);
   }
 
   // kNever without one. `now_ms` is within 24 days of the deadline.

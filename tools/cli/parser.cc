@@ -38,7 +38,7 @@ std::vector<std::string> Shield(const std::vector<std::string>& words) {
   std::vector<std::string> shielded;
   bool only_positional = false;
   for (const std::string& word : words) {
-    if (only_positional) {
+    if (only_positional || IsToken(word)) {
       shielded.push_back(Shielded(word));
     } else if (word == "--") {
       only_positional = true;
@@ -46,8 +46,6 @@ std::vector<std::string> Shield(const std::vector<std::string>& words) {
       // A word of letters is what CLI11 leaves alone; elsewhere it sees [lists], {} and %%.
       const bool plain = std::isalnum(static_cast<unsigned char>(word.empty() ? 0 : word[0])) != 0;
       shielded.push_back(plain ? word : Shielded(word));
-    } else if (IsToken(word)) {
-      shielded.push_back(Shielded(word));
     } else if (const size_t equals = word.find('='); equals != std::string::npos) {
       shielded.push_back(word.substr(0, equals + 1) +
                          Shielded(std::string_view(word).substr(equals + 1)));

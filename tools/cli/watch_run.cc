@@ -106,7 +106,7 @@ void WatchRun::OnLast(const absl::Status& status, bool untold) {
   Stop(refused_ ? ExitStatus::kRefused : ExitStatus::kDone);
 }
 
-void WatchRun::Print(std::string_view key, std::string_view name, Json object,
+void WatchRun::Print(std::string_view key, std::string_view name, const Json& object,
                      std::string_view text) {
   if (context_.json()) {
     Json line = Json::object();

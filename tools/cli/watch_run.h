@@ -38,7 +38,8 @@ class WatchRun {
   // `untold`: nothing has been printed that says why.
   void OnLast(const absl::Status& status, bool untold);
   // Counts as an event. `name` is a visitor's id (bytes) or the room.
-  void Print(std::string_view key, std::string_view name, Json object, std::string_view text);
+  void Print(std::string_view key, std::string_view name, const Json& object,
+             std::string_view text);
   void Stop(ExitStatus status);
 
   Context& context_;

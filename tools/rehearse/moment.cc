@@ -60,15 +60,15 @@ bool TakeLiteral(std::string_view* text, std::string_view literal) {
 }
 
 std::optional<int64_t> DayNumber(int64_t year, int64_t month, int64_t day) {
-  using namespace std::chrono;
+  namespace chrono = std::chrono;
   if (year < 0 || year > 9999 || month < 1 || month > 12 || day < 1 || day > 31) {
     return std::nullopt;
   }
-  const year_month_day date{std::chrono::year(static_cast<int>(year)),
-                            std::chrono::month(static_cast<unsigned>(month)),
-                            std::chrono::day(static_cast<unsigned>(day))};
+  const chrono::year_month_day date{chrono::year(static_cast<int>(year)),
+                                    chrono::month(static_cast<unsigned>(month)),
+                                    chrono::day(static_cast<unsigned>(day))};
   if (!date.ok()) return std::nullopt;
-  return sys_days(date).time_since_epoch().count();
+  return chrono::sys_days(date).time_since_epoch().count();
 }
 
 std::optional<int64_t> TakeTimeOfDay(std::string_view* text) {

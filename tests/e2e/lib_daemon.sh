@@ -1,0 +1,71 @@
+# Shared by the end-to-end tests in shell: a real daemon on a Unix socket in a folder of its own, and counting.
+# Sourced; needs `set -u` and nothing else. Ends what it started, by process id.
+bin=${ANTEROOM_BIN:-build/bin}
+source_dir=${ANTEROOM_SOURCE_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
+scratch=$(mktemp -d)
+data=$scratch/data
+export ANTEROOM_SERVER=unix:$scratch/socket
+passed=0
+failed=0
+daemon=
+daemon_status=
+trap 'end_daemon KILL; rm -rf "$scratch"' EXIT
+
+# launch FLAG...: starts it and does not wait.
+launch() {
+  "$bin/anteroomd" --listen none --unix "$scratch/socket" --data "$data" "$@" >"$scratch/log" 2>&1 &
+  daemon=$!
+}
+
+# start FLAG...: and waits until it listens; false when it ends instead, with $daemon_status.
+start() {
+  launch "$@"
+  for _ in {1..400}; do
+    grep -q 'listening on' "$scratch/log" && return 0
+    kill -0 "$daemon" 2>/dev/null || break
+    sleep 0.05
+  done
+  grep -q 'listening on' "$scratch/log" && return 0
+  end_daemon KILL
+  return 1
+}
+
+# end_daemon SIGNAL: its exit status is then in $daemon_status. It has twenty seconds.
+end_daemon() {
+  [ -n "$daemon" ] || return 0
+  kill "-$1" "$daemon" 2>/dev/null
+  await_daemon
+}
+# Bash's own words about a process that was killed are of no use here.
+await_daemon() {
+  for _ in {1..400}; do
+    kill -0 "$daemon" 2>/dev/null || break
+    sleep 0.05
+  done
+  kill -KILL "$daemon" 2>/dev/null
+  wait "$daemon" 2>/dev/null
+  daemon_status=$?
+  daemon=
+} 2>/dev/null
+
+cli() { timeout 60 "$bin/anteroom" "$@" </dev/null; }
+
+# check WHAT COMMAND...: counts whether the command succeeds.
+check() {
+  local what=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "failed: $what"
+    [ ! -s "$scratch/log" ] || sed 's/^/  daemon | /' "$scratch/log" | tail -n 5
+  fi
+}
+is() { [ "$1" = "$2" ] || { echo "  '$1' is not '$2'" && false; }; }
+says() { grep -qE -- "$2" "$1"; }
+
+closing() {
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ]
+}
