@@ -84,8 +84,8 @@ It runs until SIGTERM or SIGINT, then answers what has arrived, writes the log's
 Exit status: 0 stopped, 1 could not start or had to stop (said on standard error), 2 wrong usage.
 )";
 
-absl::Status Wrong(std::string message) {
-  return absl::InvalidArgumentError(std::move(message));
+absl::Status Wrong(const std::string& message) {
+  return absl::InvalidArgumentError(message);
 }
 
 // The name of `--some-flag=value`, as Abseil spells it: some_flag.
@@ -213,12 +213,16 @@ absl::StatusOr<std::optional<Options>> ParseOptions(int argc, char** argv) {
     if (!known.ok()) return known;
     const size_t equals = argument.find('=');
     const std::string name = FlagName(argument);
-    argument = "--" + name + (equals == std::string::npos ? "" : argument.substr(equals));
+    const std::string value = equals == std::string::npos ? "" : argument.substr(equals);
+    argument = "--";
+    argument += name;
+    argument += value;
     // The value may be the next argument, whatever it looks like.
     if (equals != std::string::npos || name == "virtual_clock") continue;
     if (++i == arguments.size()) return Wrong("the flag --" + name + " is without its value");
   }
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size());
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   absl::ParseCommandLine(static_cast<int>(pointers.size()), pointers.data());
   absl::StatusOr<Options> options = Check();

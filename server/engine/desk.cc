@@ -63,11 +63,9 @@ void Desk::TakeIn(const Effects& effects) {
     // One record can move somebody on more than once: what counts is where they stand now.
     const Room* room = engine_.RoomAt(effect.room);
     if (room == nullptr || !engine_.visitor(effect.visitor).live()) continue;
-    const Visitor& visitor = engine_.visitor(effect.visitor);
-    if (visitor.waiting() || visitor.active()) {
-      heard_.Clear(effect.visitor);
-      Hear(*room, effect.visitor);
-    }
+    // Also of somebody admitted, who has none: the old one must not meet a later state.
+    heard_.Clear(effect.visitor);
+    Hear(*room, effect.visitor);
   }
   for (const RoomEffect& effect : effects.rooms) {
     if (effect.gone) meters_.erase(effect.room);

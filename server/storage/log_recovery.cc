@@ -24,6 +24,17 @@ absl::Status Placed(const absl::Status& status, const std::string& file, uint64_
   return placed;
 }
 
+absl::Status WriteZeros(File& file, uint64_t from, uint64_t to) {
+  const std::string zeros(std::min<uint64_t>(kZeroBytesAtOnce, to - from), '\0');
+  while (from < to) {
+    const size_t bytes = std::min<uint64_t>(zeros.size(), to - from);
+    const absl::Status status = WriteFully(file, from, std::string_view(zeros).substr(0, bytes));
+    if (!status.ok()) return status;
+    from += bytes;
+  }
+  return absl::OkStatus();
+}
+
 // One reading of a log. Single letters in comments are the rows of FORMAT.md's decision table.
 class Recovery {
  public:
@@ -44,7 +55,8 @@ class Recovery {
   absl::Status JudgeTail(SegmentReader& reader);
   absl::Status CheckSpare(uint32_t number);
   absl::Status CheckAfterClosed();
-  absl::Status CutTornEnd();
+  absl::Status CutTornHeader();
+  uint64_t TailEndBytes() const;
   absl::Status Mend();
 
   bool in_last() const { return header_.segment_number == last_in_use_; }
@@ -322,28 +334,35 @@ absl::Status Recovery::CheckAfterClosed() {
   return absl::OkStatus();
 }
 
-absl::Status Recovery::CutTornEnd() {
-  if (!log_.torn_end.has_value()) return absl::OkStatus();
-  const TornEnd& torn_end = *log_.torn_end;
+// Pieces of a header that was being written.
+absl::Status Recovery::CutTornHeader() {
+  if (torn_header_ == 0) return absl::OkStatus();
   const absl::StatusOr<std::unique_ptr<File>> file =
-      files_.Open(path(torn_end.file), OpenMode::kReadWrite);
+      files_.Open(path(SegmentFileName(torn_header_)), OpenMode::kReadWrite);
   if (!file.ok()) return file.status();
-  const std::string zeros(std::min<uint64_t>(kZeroBytesAtOnce, torn_end.length_bytes), '\0');
-  for (uint64_t done = 0; done < torn_end.length_bytes;) {
-    const size_t bytes = std::min<uint64_t>(zeros.size(), torn_end.length_bytes - done);
-    const absl::Status status =
-        WriteFully(**file, torn_end.offset_bytes + done, std::string_view(zeros).substr(0, bytes));
-    if (!status.ok()) return status;
-    done += bytes;
+  const absl::Status status = WriteZeros(**file, 0, log_.torn_end->length_bytes);
+  return status.ok() ? (*file)->Sync() : status;
+}
+
+// Up to here whatever follows the last batch is zeroed: as far as anything was found, and as far as
+// a batch that was being written can have reached, found or not.
+uint64_t Recovery::TailEndBytes() const {
+  if (closed_) return offset_;
+  uint64_t end_bytes = offset_ + kBatchHeaderBytes + FramePayloadBytesMax(header_.segment_bytes) +
+                       kBatchAlignmentBytes;
+  if (log_.torn_end.has_value()) {
+    end_bytes = std::max(end_bytes, log_.torn_end->offset_bytes + log_.torn_end->length_bytes);
   }
-  return (*file)->Sync();
+  return std::min(end_bytes, header_.segment_bytes);
 }
 
 // Puts what was read on disk for good, before anyone is told of it. What the page cache shows may
 // be there only: a killed daemon's last batch, or one whose sync failed, which the kernel then
-// takes for clean. So the last writes are made again, byte for byte, and synced.
+// takes for clean. The same is true of zeros: those that an earlier start put over a torn end whose
+// sync then failed are shown, and the pieces of the batch are still on disk. So the last writes are
+// made again, byte for byte, zeros after them, and synced.
 absl::Status Recovery::Mend() {
-  absl::Status status = CutTornEnd();
+  absl::Status status = CutTornHeader();
   if (!status.ok()) return status;
   const absl::StatusOr<std::unique_ptr<File>> file = files_.Open(path(name_), OpenMode::kReadWrite);
   if (!file.ok()) return file.status();
@@ -356,6 +375,7 @@ absl::Status Recovery::Mend() {
   };
   if (status.ok()) status = rewrite(0, kSegmentHeaderBytes);
   if (status.ok() && last_batch_offset_ != 0) status = rewrite(last_batch_offset_, offset_);
+  if (status.ok()) status = WriteZeros(**file, offset_, TailEndBytes());
   if (status.ok()) status = (*file)->Sync();
   if (status.ok()) status = files_.SyncDirectory(directory_);
   return status;

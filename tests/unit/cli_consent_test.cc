@@ -77,7 +77,7 @@ struct Outcome {
   std::string err;
 };
 
-Outcome Ask(std::string answer, bool interactive, bool yes) {
+Outcome Ask(const std::string& answer, bool interactive, bool yes) {
   std::istringstream in(answer);
   std::ostringstream out;
   std::ostringstream err;
