@@ -453,8 +453,12 @@ void ReferenceRoom::Set(const protocol::RoomSettings& said) {
       if (person.state == State::kWaiting && person.deadline_ms == kNever) Hear(person);
     }
   }
+  // Saying `none` where nothing was said changes no limit.
+  const auto capacity_of = [](const protocol::RoomSettings& settings) {
+    return settings.capacity.value_or(protocol::Limit{});
+  };
   if (settings_.rate != before.rate || settings_.admit_interval != before.admit_interval ||
-      settings_.capacity != before.capacity || settings_.mode != before.mode) {
+      capacity_of(settings_) != capacity_of(before) || settings_.mode != before.mode) {
     PumpEvent();
   }
 }

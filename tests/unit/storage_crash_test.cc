@@ -118,8 +118,8 @@ TEST_CASE("crash during recovery, again and again, gives the same records") {
   }
 }
 
-// The zeros of a cut whose sync failed are in the page cache only. The next start, of the same
-// machine, finds nothing to cut; what it appends is shorter than what was torn and ends the segment.
+// The zeros of a cut whose sync failed are in the page cache only. The next start finds nothing to
+// cut; what it appends is shorter than what was torn, and the segment ends there.
 TEST_CASE("pieces of a torn batch whose cut failed never come back") {
   for (uint64_t round = 0; round < 50; ++round) {
     MemoryFiles disk(TestSeed() + round);
@@ -138,7 +138,6 @@ TEST_CASE("pieces of a torn batch whose cut failed never come back") {
     disk.set_short_writes(false);
     disk.LosePower(Unsynced::kKept);
     {
-      // Not one of its syncs counts, whichever it is that reaches this file.
       disk.Fail(Call::kSync, EIO, 0, true);
       TestDaemon daemon;
       REQUIRE(!daemon.Start(disk).ok());
@@ -150,7 +149,7 @@ TEST_CASE("pieces of a torn batch whose cut failed never come back") {
       REQUIRE(daemon.Start(disk).ok());
       journal.Check(daemon.replay.records);
       // The second does not fit any more.
-      for (const size_t bytes : {size_t{8}, size_t{3400}}) {
+      for (const size_t bytes : {size_t{8}, size_t{3480}}) {
         journal.records.emplace_back(bytes, 'y');
         REQUIRE(daemon.Append({journal.records.back()}).ok());
         journal.durable = journal.records.size();
