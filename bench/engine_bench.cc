@@ -38,7 +38,9 @@ bool Tiny() {
   const char* tiny = std::getenv("ANTEROOM_BENCH_TINY");
   return tiny != nullptr && std::string(tiny) == "1";
 }
-uint64_t Scale() { return Tiny() ? 100 : 1; }
+uint64_t Scale() {
+  return Tiny() ? 100 : 1;
+}
 
 std::unique_ptr<EngineCrowd> crowd;
 
@@ -98,7 +100,8 @@ void BM_Token(benchmark::State& state) {
   uint64_t admission = 0;
   for (auto _ : state) {
     ++admission;
-    benchmark::DoNotOptimize(crowd->tokens().Make(admission, kRoom, ViewOf(people[admission % 1024])));
+    benchmark::DoNotOptimize(
+        crowd->tokens().Make(admission, kRoom, ViewOf(people[admission % 1024])));
   }
 }
 
@@ -108,7 +111,8 @@ class MedianReporter : public benchmark::ConsoleReporter {
   MedianReporter() : ConsoleReporter(OO_None) {}
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
-      if (run.aggregate_name == "median") medians_[run.run_name.function_name] = run.GetAdjustedCPUTime();
+      if (run.aggregate_name == "median")
+        medians_[run.run_name.function_name] = run.GetAdjustedCPUTime();
     }
     ConsoleReporter::ReportRuns(runs);
   }

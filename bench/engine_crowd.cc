@@ -76,8 +76,8 @@ void EngineCrowd::Empty() {
   while (!room.inside.empty()) {
     const Session& session = engine_.roster().sessions()[room.inside.First()];
     const std::string id(engine_.visitor(session.visitor).id.view());
-    desk_.Handle(protocol::FinishOperation{
-        {kRoom, id, std::nullopt, protocol::Outcome::kCompleted}});
+    desk_.Handle(
+        protocol::FinishOperation{{kRoom, id, std::nullopt, protocol::Outcome::kCompleted}});
   }
 }
 

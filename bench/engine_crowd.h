@@ -30,7 +30,9 @@ class BufferSink : public RecordSink {
 // Sixteen bytes that follow from a number and look like nothing in particular.
 using Id = std::array<char, 16>;
 Id IdOf(uint64_t number);
-inline std::string_view ViewOf(const Id& id) { return {id.data(), id.size()}; }
+inline std::string_view ViewOf(const Id& id) {
+  return {id.data(), id.size()};
+}
 
 // One room, `waiting_ttl` on, which lets nobody in until it is told to.
 class EngineCrowd {

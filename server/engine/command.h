@@ -25,13 +25,13 @@
 
 namespace anteroom::command {
 
-#define ANTEROOM_COMMAND(type_number, type_name, ...)                              \
-  static constexpr uint8_t kType = type_number;                                    \
-  static constexpr size_t kPresenceBytes = 1;                                      \
-  static constexpr std::string_view kName = type_name;                             \
-  template <typename Self, typename Visitor>                                       \
+#define ANTEROOM_COMMAND(type_number, type_name, ...)                                 \
+  static constexpr uint8_t kType = type_number;                                       \
+  static constexpr size_t kPresenceBytes = 1;                                         \
+  static constexpr std::string_view kName = type_name;                                \
+  template <typename Self, typename Visitor>                                          \
   static void Fields([[maybe_unused]] Self& self, [[maybe_unused]] Visitor&& visit) { \
-    __VA_ARGS__                                                                    \
+    __VA_ARGS__                                                                       \
   }
 #define ANTEROOM_FIELD(name) visit(#name, self.name);
 
@@ -96,8 +96,9 @@ struct Finish {
   std::string_view visitor;
   uint64_t admission = 0;
   protocol::Outcome outcome = protocol::Outcome::kCancelled;
-  ANTEROOM_COMMAND(14, "finish", ANTEROOM_FIELD(room) ANTEROOM_FIELD(visitor)
-                                     ANTEROOM_FIELD(admission) ANTEROOM_FIELD(outcome))
+  ANTEROOM_COMMAND(14, "finish",
+                   ANTEROOM_FIELD(room) ANTEROOM_FIELD(visitor) ANTEROOM_FIELD(admission)
+                       ANTEROOM_FIELD(outcome))
 };
 
 // A soft deadline ran out: the visitor waiting was not heard from, the sliding session not touched.
@@ -145,11 +146,11 @@ struct Revoke {
 
 namespace anteroom {
 
-using Command = std::variant<command::Tick, command::RoomCreate, command::RoomSet,
-                             command::RoomDelete, command::RoomReset, command::Join, command::Enter,
-                             command::Leave, command::Claim, command::Finish, command::Expire,
-                             command::Settle, command::Admit, command::AdmitVisitor,
-                             command::Revoke>;
+using Command =
+    std::variant<command::Tick, command::RoomCreate, command::RoomSet, command::RoomDelete,
+                 command::RoomReset, command::Join, command::Enter, command::Leave, command::Claim,
+                 command::Finish, command::Expire, command::Settle, command::Admit,
+                 command::AdmitVisitor, command::Revoke>;
 
 // Replaces the content of *record.
 template <typename OneCommand>

@@ -124,7 +124,9 @@ void Desk::BeginTurn(int64_t now_ms) {
     over_.clear();
     heard_.PopDue(now_ms_, kSoftBlocksPerTurn, &over_);
     // Those due together go in order of arrival; the entry of a handle that is free says 0.
-    const auto arrival_of = [&](uint32_t visitor) { return engine_.visitor(visitor).arrival.Get(); };
+    const auto arrival_of = [&](uint32_t visitor) {
+      return engine_.visitor(visitor).arrival.Get();
+    };
     std::sort(over_.begin(), over_.end(), [&](const Heard::Over& a, const Heard::Over& b) {
       if (a.deadline_ms != b.deadline_ms) return a.deadline_ms < b.deadline_ms;
       return arrival_of(a.visitor) < arrival_of(b.visitor);
@@ -167,8 +169,7 @@ void Desk::Prefetch(std::span<const protocol::Request> requests) {
   hashes_.clear();
   const auto hash_of = [&](const auto& message) {
     const Room* room = engine_.FindRoom(message.room);
-    hashes_.push_back(room == nullptr ? 0
-                                      : engine_.roster().HashOf(room->number, message.visitor));
+    hashes_.push_back(room == nullptr ? 0 : engine_.roster().HashOf(room->number, message.visitor));
   };
   for (const protocol::Request& request : requests) {
     std::visit(
@@ -198,8 +199,8 @@ Desk::Seen Desk::See(std::string_view room_name, std::string_view id) {
   seen.room = engine_.FindRoom(room_name);
   if (seen.room == nullptr) {
     std::string wrong = protocol::CheckRoomName(room_name);
-    seen.refusal = wrong.empty() ? Refuse(ErrorCode::kNotFound, "there is no room \"" +
-                                                                    std::string(room_name) + "\"")
+    seen.refusal = wrong.empty() ? Refuse(ErrorCode::kNotFound,
+                                          "there is no room \"" + std::string(room_name) + "\"")
                                  : Refuse(ErrorCode::kInvalid, std::move(wrong));
     return seen;
   }

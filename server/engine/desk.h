@@ -129,8 +129,8 @@ class Desk {
   };
   // Whom a token belongs to.
   struct Shown {
-    bool current = false;          // the admission that the visitor holds
-    uint32_t memory = kNoHandle;   // one that ended
+    bool current = false;         // the admission that the visitor holds
+    uint32_t memory = kNoHandle;  // one that ended
   };
 
   // What is counted of a room beside the engine.

@@ -106,10 +106,9 @@ Answer<VisitorReply> Desk::Look(std::string_view room, std::string_view visitor)
 
 Refusal Desk::EndedRefusal(uint32_t memory) const {
   const Memory& ended = engine_.memory(memory);
-  Refusal refusal =
-      Refuse(ErrorCode::kExpired, "this admission has ended (" +
-                                      std::string(protocol::NameOf(ended.reason)) +
-                                      "); join again for a new place");
+  Refusal refusal = Refuse(ErrorCode::kExpired, "this admission has ended (" +
+                                                    std::string(protocol::NameOf(ended.reason)) +
+                                                    "); join again for a new place");
   refusal.reason = ended.reason;
   return refusal;
 }

@@ -26,8 +26,9 @@ Refusal NoRoom(std::string_view name) {
 }
 
 Refusal WrongCount(size_t count, std::string_view of, size_t max) {
-  return Refuse(count == 0 ? ErrorCode::kInvalid : ErrorCode::kTooLarge, std::to_string(count) + " " + std::string(of) +
-                                          " at once, it takes 1 to " + std::to_string(max));
+  return Refuse(count == 0 ? ErrorCode::kInvalid : ErrorCode::kTooLarge,
+                std::to_string(count) + " " + std::string(of) + " at once, it takes 1 to " +
+                    std::to_string(max));
 }
 
 // The rank of the first session with an admission number of at least `admission`.
@@ -54,8 +55,7 @@ Answer<RoomReply> Desk::Handle(const protocol::RoomCreateOperation& create) {
   std::string wrong = protocol::CheckRoomName(name);
   if (wrong.empty()) wrong = protocol::CheckSettings(said);
   if (wrong.empty() && !said.rate && !said.capacity) {
-    wrong =
-        "a room protects something: say at least one of rate= and capacity=, if only as none";
+    wrong = "a room protects something: say at least one of rate= and capacity=, if only as none";
   }
   if (!wrong.empty()) return Refused(nullptr, Refuse(ErrorCode::kInvalid, std::move(wrong)));
   if (engine_.FindRoom(name) != nullptr) {
@@ -81,9 +81,9 @@ Answer<RoomReply> Desk::Handle(const protocol::RoomSetOperation& set) {
   std::string wrong = protocol::CheckSettings(said);
   if (!wrong.empty()) return Refused(room, Refuse(ErrorCode::kInvalid, std::move(wrong)));
   if (if_revision && *if_revision != room->revision) {
-    return Refused(room, Refuse(ErrorCode::kConflict,
-                                "the room is at revision " + std::to_string(room->revision) +
-                                    ", not " + std::to_string(*if_revision)));
+    return Refused(room, Refuse(ErrorCode::kConflict, "the room is at revision " +
+                                                          std::to_string(room->revision) +
+                                                          ", not " + std::to_string(*if_revision)));
   }
   const Policy changed = Changed(room->policy, said);
   if (changed == room->policy) return DescribeRoom(*room);
@@ -174,7 +174,8 @@ Answer<protocol::AdmitReply> Desk::Handle(const protocol::AdmitOperation& admit)
   if (reply.count == 0) return reply;
   const uint64_t end = *reply.first_admission + reply.count;
   QueuePlace place;
-  uint32_t session = room->inside.At(RankOfAdmission(engine_, *room, *reply.first_admission), &place);
+  uint32_t session =
+      room->inside.At(RankOfAdmission(engine_, *room, *reply.first_admission), &place);
   while (session != kNoHandle && engine_.roster().sessions()[session].admission < end) {
     const uint64_t admission = engine_.roster().sessions()[session].admission;
     const Visitor& visitor = engine_.visitor(engine_.roster().sessions()[session].visitor);
@@ -219,8 +220,7 @@ Answer<VisitorReply> Desk::Handle(const protocol::RevokeOperation& revoke) {
   Seen seen = See(name, visitor);
   if (seen.room == nullptr) return Refused(nullptr, std::move(seen.refusal));
   if (block_ms && (*block_ms < 1 || *block_ms > protocol::kDurationMsMax)) {
-    return Refused(seen.room,
-                   Refuse(ErrorCode::kInvalid, "a block lasts from 1ms to 365d"));
+    return Refused(seen.room, Refuse(ErrorCode::kInvalid, "a block lasts from 1ms to 365d"));
   }
   if (seen.visitor == kNoHandle && !block_ms) {
     Answer<VisitorReply> answer = Present(seen, visitor);
@@ -229,8 +229,8 @@ Answer<VisitorReply> Desk::Handle(const protocol::RevokeOperation& revoke) {
   }
   if (block_ms && seen.room->blocks.count >= limits::kBlocksPerRoomMax &&
       !engine_.BlockedUntil(seen.room->number, visitor, now_ms_)) {
-    return Refused(seen.room, Refuse(ErrorCode::kUnavailable,
-                                     "the room keeps out as many people as it may"));
+    return Refused(seen.room,
+                   Refuse(ErrorCode::kUnavailable, "the room keeps out as many people as it may"));
   }
   if (auto refusal = CheckLogSpace(false)) return Refused(seen.room, *std::move(refusal));
   Record(command::Revoke{seen.room->number, visitor, block_ms});

@@ -54,9 +54,9 @@ std::optional<Refusal> Desk::CheckNewcomer(const Room& room, std::string_view vi
   }
   if (by_operator || room.line.size() < room.policy.max_waiting) return std::nullopt;
   if (engine_.WouldAdmitNow(room, now_ms_)) return std::nullopt;
-  Refusal refusal = Refuse(ErrorCode::kLineFull, "the line of the room \"" + room.name +
-                                                     "\" is full: " +
-                                                     std::to_string(room.line.size()) + " waiting");
+  Refusal refusal = Refuse(ErrorCode::kLineFull,
+                           "the line of the room \"" + room.name +
+                               "\" is full: " + std::to_string(room.line.size()) + " waiting");
   if (room.policy.admits() && room.speed != nullptr) {
     if (const auto estimate = room.speed->Estimate(now_ms_, 0)) {
       refusal.retry_after_ms = estimate->eta_ms;

@@ -54,7 +54,9 @@ const Room* Engine::RoomAt(uint32_t number) const {
   return found == rooms_.end() || found->second->dropped ? nullptr : found->second.get();
 }
 
-Room* Engine::MutableRoom(uint32_t number) { return const_cast<Room*>(RoomAt(number)); }
+Room* Engine::MutableRoom(uint32_t number) {
+  return const_cast<Room*>(RoomAt(number));
+}
 
 void Engine::Do(const command::RoomCreate& create, Effects* effects) {
   if (FindRoom(create.name) != nullptr || rooms_.size() >= limits::kRoomsMax) return;
@@ -234,8 +236,8 @@ void Engine::Do(const command::Admit& admit, Effects* effects) {
   last_admit_ = {first_admission, count};
   if (!admit.key) return;
   std::deque<AdmitKey>& keys = room->admit_keys;
-  while (!keys.empty() && (keys.size() >= limits::kAdmitKeysPerRoomMax ||
-                           keys.front().forget_at_ms <= now_ms_)) {
+  while (!keys.empty() &&
+         (keys.size() >= limits::kAdmitKeysPerRoomMax || keys.front().forget_at_ms <= now_ms_)) {
     keys.pop_front();
   }
   keys.push_back({std::string(*admit.key), admit.count, count, first_admission,

@@ -168,7 +168,7 @@ class Engine {
   void Unblock(Room& room, uint32_t block);
 
   // Counts one more in the room and overall.
-  void Count(Room& room, uint64_t Totals::* total) {
+  void Count(Room& room, uint64_t Totals::*total) {
     ++(room.totals.*total);
     ++(overall_.totals.*total);
   }

@@ -59,6 +59,8 @@ void Engine::SetBucketTimer(Room& room) {
   }
 }
 
-void Engine::AdmitFirst(Room& room, Effects* effects) { LetIn(room, room.line.First(), effects); }
+void Engine::AdmitFirst(Room& room, Effects* effects) {
+  LetIn(room, room.line.First(), effects);
+}
 
 }  // namespace anteroom

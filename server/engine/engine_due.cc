@@ -57,7 +57,8 @@ void Engine::EndOfSession(uint32_t session, Effects* effects) {
   if (room.dropped) return;  // FreeDropped comes to it
   if (visitor.active()) {
     EndAndPump(room, handle, Reason::kExpired, effects);
-  } else if (room.policy.no_show == NoShow::kRequeue && visitor.requeues < room.policy.requeue_max) {
+  } else if (room.policy.no_show == NoShow::kRequeue &&
+             visitor.requeues < room.policy.requeue_max) {
     Requeue(room, handle, effects);
     Pump(room, Cause::kEvent, effects);
   } else {

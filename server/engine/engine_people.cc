@@ -18,7 +18,7 @@ void SetState(Visitor& visitor, State state, int64_t at_ms) {
   visitor.at_ms.Set(static_cast<uint64_t>(at_ms));
 }
 
-uint64_t Totals::* TotalOf(Reason reason) {
+uint64_t Totals::*TotalOf(Reason reason) {
   switch (reason) {
     case Reason::kCompleted:
       return &Totals::completed;
@@ -72,8 +72,8 @@ void Engine::LetIn(Room& room, uint32_t handle, Effects* effects) {
   session.admission = next_admission_++;
   session.visitor = handle;
   session.deadline_ms = now_ms_ + room.policy.claim_ttl_ms;
-  session.timer = timers_.Set(TimerKind::kSession, session_handle, session.deadline_ms,
-                              session.admission);
+  session.timer =
+      timers_.Set(TimerKind::kSession, session_handle, session.deadline_ms, session.admission);
   InsideOwner inside_owner{roster_};
   session.place =
       room.inside.Insert(inside_owner, session_handle, inside_owner.KeyOf(session_handle));
@@ -95,8 +95,8 @@ void Engine::ClaimSession(Room& room, uint32_t handle, Effects* effects) {
   session.deadline_ms = Session::kNever;
   if (room.policy.session_renewal == Renewal::kFixed) {
     session.deadline_ms = now_ms_ + room.policy.session_ttl_ms;
-    session.timer = timers_.Set(TimerKind::kSession, visitor.place, session.deadline_ms,
-                                session.admission);
+    session.timer =
+        timers_.Set(TimerKind::kSession, visitor.place, session.deadline_ms, session.admission);
   }
   SetState(visitor, State::kActive, now_ms_);
   --room.admitted;

@@ -30,12 +30,12 @@ struct Packed48 {
 struct Visitor {
   PackedId id;
   uint8_t lane;
-  uint8_t state;      // protocol::State; 0 in a free entry
-  uint8_t requeues;   // how often a no-show has put this visitor back in line
-  uint32_t room;      // number
-  uint32_t place;     // waiting: QueuePlace in the room's line; inside: handle of the session
+  uint8_t state;     // protocol::State; 0 in a free entry
+  uint8_t requeues;  // how often a no-show has put this visitor back in line
+  uint32_t room;     // number
+  uint32_t place;    // waiting: QueuePlace in the room's line; inside: handle of the session
   Packed48 arrival;
-  Packed48 at_ms;     // when the present state began
+  Packed48 at_ms;  // when the present state began
 
   bool live() const { return state != 0; }
   bool waiting() const { return state == static_cast<uint8_t>(protocol::State::kWaiting); }
@@ -65,11 +65,11 @@ static_assert(sizeof(Session) == 32);
 struct Memory {
   PackedId id;
   protocol::Reason reason;
-  uint8_t late;        // completed after it had run out
+  uint8_t late;  // completed after it had run out
   uint8_t lane;
   uint32_t room;
-  uint32_t older;      // the same visitor's memory before this one
-  uint32_t next;       // in the room's order of ending
+  uint32_t older;  // the same visitor's memory before this one
+  uint32_t next;   // in the room's order of ending
   uint32_t previous;
   uint32_t timer;
   uint64_t admission;  // 0: never admitted

@@ -38,10 +38,10 @@ std::optional<WaitEstimate> LineSpeed::Estimate(int64_t now_ms, uint64_t ahead) 
   WaitEstimate estimate;
   estimate.eta_ms = turns * window / departures;
   // Two standard deviations of both counts, in thousandths, and a tenth for what changes meanwhile.
-  const uint64_t spread = std::min<uint64_t>(
-      2000, 100 + 2000 / SquareRoot(departures) + 2000 / SquareRoot(turns));
-  estimate.high_ms = estimate.eta_ms + estimate.eta_ms / 1000 * spread +
-                     estimate.eta_ms % 1000 * spread / 1000;
+  const uint64_t spread =
+      std::min<uint64_t>(2000, 100 + 2000 / SquareRoot(departures) + 2000 / SquareRoot(turns));
+  estimate.high_ms =
+      estimate.eta_ms + estimate.eta_ms / 1000 * spread + estimate.eta_ms % 1000 * spread / 1000;
   estimate.low_ms = estimate.eta_ms / (1000 + spread) * 1000 +
                     estimate.eta_ms % (1000 + spread) * 1000 / (1000 + spread);
   return estimate;

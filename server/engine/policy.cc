@@ -29,7 +29,9 @@ Policy Changed(const Policy& policy, const RoomSettings& said) {
   return changed;
 }
 
-Policy DefaultPolicy() { return Changed(Policy{}, protocol::DefaultSettings()); }
+Policy DefaultPolicy() {
+  return Changed(Policy{}, protocol::DefaultSettings());
+}
 
 RoomSettings SettingsOf(const Policy& policy) {
   RoomSettings settings;

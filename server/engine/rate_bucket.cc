@@ -8,8 +8,8 @@ namespace anteroom {
 
 void RateBucket::Configure(const protocol::Rate& rate, int64_t admit_interval_ms, int64_t now_ms) {
   CHECK(!rate.none());
-  const uint64_t depth =
-      std::max<uint64_t>(rate.per_ms, uint64_t{rate.count} * static_cast<uint64_t>(admit_interval_ms));
+  const uint64_t depth = std::max<uint64_t>(
+      rate.per_ms, uint64_t{rate.count} * static_cast<uint64_t>(admit_interval_ms));
   if (per_ms_ == 0) {
     level_ = 2 * depth;
   } else {

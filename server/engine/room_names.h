@@ -45,9 +45,7 @@ class RoomNames {
  private:
   struct Hash {
     using is_transparent = void;
-    size_t operator()(std::string_view name) const {
-      return XXH3_64bits(name.data(), name.size());
-    }
+    size_t operator()(std::string_view name) const { return XXH3_64bits(name.data(), name.size()); }
   };
 
   absl::flat_hash_map<std::string, uint32_t, Hash, std::equal_to<>> numbers_;

@@ -25,7 +25,9 @@ ReferenceRoom::Answer No(ErrorCode error) {
   return answer;
 }
 
-bool RanOut(Reason reason) { return reason == Reason::kExpired || reason == Reason::kNoShow; }
+bool RanOut(Reason reason) {
+  return reason == Reason::kExpired || reason == Reason::kNoShow;
+}
 
 }  // namespace
 
@@ -42,7 +44,9 @@ uint64_t ReferenceRoom::Occupied() const {
     return one.second.state != State::kWaiting;
   }));
 }
-uint64_t ReferenceRoom::Waiting() const { return people_.size() - Occupied(); }
+uint64_t ReferenceRoom::Waiting() const {
+  return people_.size() - Occupied();
+}
 bool ReferenceRoom::HasSlot() const {
   return !settings_.capacity || Occupied() < settings_.capacity->value;
 }
@@ -55,8 +59,8 @@ bool ReferenceRoom::Rated() const {
 
 void ReferenceRoom::Fill() {
   if (!bucket_made_) return;
-  level_ = std::min(2 * depth_, level_ + static_cast<uint64_t>(now_ms_ - filled_at_ms_) *
-                                             settings_.rate->count);
+  level_ = std::min(
+      2 * depth_, level_ + static_cast<uint64_t>(now_ms_ - filled_at_ms_) * settings_.rate->count);
   filled_at_ms_ = now_ms_;
 }
 
@@ -85,9 +89,9 @@ int64_t ReferenceRoom::NextDue() const {
   for (const auto& [id, until_ms] : blocked_until_ms_) next_ms = std::min(next_ms, until_ms);
   if (Rated() && settings_.rate->count > 0 && Waiting() > 0 && HasSlot()) {
     const uint64_t missing = depth_ > level_ ? depth_ - level_ : 0;
-    next_ms = std::min(next_ms, filled_at_ms_ + static_cast<int64_t>(
-                                                    (missing + settings_.rate->count - 1) /
-                                                    settings_.rate->count));
+    next_ms = std::min(next_ms,
+                       filled_at_ms_ + static_cast<int64_t>((missing + settings_.rate->count - 1) /
+                                                            settings_.rate->count));
   }
   return next_ms;
 }
@@ -186,12 +190,23 @@ void ReferenceRoom::End(People::iterator person, Reason reason) {
   const auto& [id, one] = *person;
   Remember(id, one, one.state == State::kWaiting ? 0 : one.admission, reason);
   switch (reason) {
-    case Reason::kCompleted: ++totals_.completed_total; break;
-    case Reason::kCancelled: ++totals_.cancelled_total; break;
-    case Reason::kExpired: ++totals_.expired_total; break;
-    case Reason::kNoShow: ++totals_.no_show_total; break;
-    case Reason::kLeft: ++totals_.left_total; break;
-    default: ++totals_.revoked_total;
+    case Reason::kCompleted:
+      ++totals_.completed_total;
+      break;
+    case Reason::kCancelled:
+      ++totals_.cancelled_total;
+      break;
+    case Reason::kExpired:
+      ++totals_.expired_total;
+      break;
+    case Reason::kNoShow:
+      ++totals_.no_show_total;
+      break;
+    case Reason::kLeft:
+      ++totals_.left_total;
+      break;
+    default:
+      ++totals_.revoked_total;
   }
   people_.erase(person);
 }
@@ -438,13 +453,13 @@ void ReferenceRoom::Set(const protocol::RoomSettings& said) {
     bucket_made_ = false;
   } else if (!bucket_made_ || settings_.rate != before.rate ||
              settings_.admit_interval != before.admit_interval) {
-    depth_ = std::max<uint64_t>(settings_.rate->per_ms,
-                                uint64_t{settings_.rate->count} *
-                                    static_cast<uint64_t>(settings_.admit_interval->ms));
-    level_ = bucket_made_ ? std::min(level_ * (settings_.rate->per_ms / 1000) /
-                                         (before.rate->per_ms / 1000),
-                                     2 * depth_)
-                          : 2 * depth_;
+    depth_ = std::max<uint64_t>(
+        settings_.rate->per_ms,
+        uint64_t{settings_.rate->count} * static_cast<uint64_t>(settings_.admit_interval->ms));
+    level_ = bucket_made_
+                 ? std::min(level_ * (settings_.rate->per_ms / 1000) / (before.rate->per_ms / 1000),
+                            2 * depth_)
+                 : 2 * depth_;
     bucket_made_ = true;
     filled_at_ms_ = now_ms_;
   }

@@ -59,9 +59,12 @@ TEST_CASE("command: every record has its bytes") {
            "0e" + at + none + "07000000" + "0176" + "0900000000000000" + "01");
   CHECK_EQ(RecordOf(command::Expire{7, "v"}), "0f" + at + none + "07000000" + "0176");
   CHECK_EQ(RecordOf(command::Settle{7, "v"}), "10" + at + none + "07000000" + "0176");
-  CHECK_EQ(RecordOf(command::Admit{7, 3, "k"}), "14" + at + "01" + "07000000" + "03000000" + "016b");
-  CHECK_EQ(RecordOf(command::Admit{7, 3, std::nullopt}), "14" + at + none + "07000000" + "03000000");
-  CHECK_EQ(RecordOf(command::AdmitVisitor{7, "v", true}), "15" + at + none + "07000000" + "0176" + "01");
+  CHECK_EQ(RecordOf(command::Admit{7, 3, "k"}),
+           "14" + at + "01" + "07000000" + "03000000" + "016b");
+  CHECK_EQ(RecordOf(command::Admit{7, 3, std::nullopt}),
+           "14" + at + none + "07000000" + "03000000");
+  CHECK_EQ(RecordOf(command::AdmitVisitor{7, "v", true}),
+           "15" + at + none + "07000000" + "0176" + "01");
   CHECK_EQ(RecordOf(command::Revoke{7, "v", 256}),
            "16" + at + "01" + "07000000" + "0176" + "0001000000000000");
 }

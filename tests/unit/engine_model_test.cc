@@ -77,20 +77,17 @@ class ModelRun {
     const protocol::Counts& counts = std::get<protocol::RoomReply>(shown).counts;
     const protocol::Counts wanted = model_->counts();
     const auto total = [](const protocol::Counts& c) {
-      return std::vector<uint64_t>{c.waiting,         c.admitted,        c.active,
-                                   c.occupied,        c.joined_total,    c.admitted_total,
-                                   c.claimed_total,   c.completed_total, c.cancelled_total,
-                                   c.no_show_total,   c.expired_total,   c.left_total,
-                                   c.revoked_total};
+      return std::vector<uint64_t>{
+          c.waiting,        c.admitted,      c.active,          c.occupied,        c.joined_total,
+          c.admitted_total, c.claimed_total, c.completed_total, c.cancelled_total, c.no_show_total,
+          c.expired_total,  c.left_total,    c.revoked_total};
     };
     REQUIRE_EQ(total(counts), total(wanted));
     REQUIRE_EQ(Page(Desk().Handle(protocol::PeekOperation{{kRoom, 0, 1000}})), model_->Line());
     REQUIRE_EQ(Page(Desk().Handle(protocol::InsideOperation{{kRoom, 0, 1000}})), model_->Inside());
   }
 
-  void CompareReplay() {
-    REQUIRE(DigestAfter(world_.log.records, 77) == world_.engine.digest());
-  }
+  void CompareReplay() { REQUIRE(DigestAfter(world_.log.records, 77) == world_.engine.digest()); }
 
  private:
   uint64_t Below(uint64_t limit) { return random_() % limit; }
@@ -99,7 +96,8 @@ class ModelRun {
   template <typename Answer>
   static std::vector<std::string> Page(const Answer& answer) {
     std::vector<std::string> ids;
-    for (const auto& item : std::get<protocol::PageReply>(answer).items) ids.push_back(item.visitor);
+    for (const auto& item : std::get<protocol::PageReply>(answer).items)
+      ids.push_back(item.visitor);
     return ids;
   }
 
@@ -127,8 +125,8 @@ class ModelRun {
     REQUIRE(reply.reason == model.reason);
     REQUIRE(reply.mode == model.mode);
     REQUIRE(reply.late == model.late);
-    const bool inside = model.state == protocol::State::kAdmitted ||
-                        model.state == protocol::State::kActive;
+    const bool inside =
+        model.state == protocol::State::kAdmitted || model.state == protocol::State::kActive;
     REQUIRE_EQ(reply.token.has_value(), inside);
     if (inside) REQUIRE(*reply.token == PlainTokens::Of(*model.admission));
   }
@@ -168,8 +166,7 @@ class ModelRun {
       token = PlainTokens::Of(*admission);
       request.token = token.view();
     }
-    Same(Desk().Handle(protocol::FinishOperation{request}),
-         model_->Finish(id, admission, outcome));
+    Same(Desk().Handle(protocol::FinishOperation{request}), model_->Finish(id, admission, outcome));
   }
 
   void Revoke(const std::string& id) {
@@ -220,8 +217,7 @@ class ModelRun {
         settings.claim_ttl = some_ms();
         break;
       case 6:
-        settings.no_show =
-            Below(2) == 0 ? protocol::NoShow::kEnd : protocol::NoShow::kRequeue;
+        settings.no_show = Below(2) == 0 ? protocol::NoShow::kEnd : protocol::NoShow::kRequeue;
         settings.requeue_max = static_cast<uint8_t>(Below(3));
         break;
       case 7:

@@ -25,7 +25,8 @@ TEST_CASE("rate bucket: 50/s lets one in every twentieth of a second") {
   CHECK_EQ(bucket.ForTime(), 1);
 }
 
-TEST_CASE("rate bucket: an interval of a second spends in batches, an event does not wait for one") {
+TEST_CASE(
+    "rate bucket: an interval of a second spends in batches, an event does not wait for one") {
   RateBucket bucket;
   bucket.Configure(Rate{50, 1000}, 1000, 0);
   CHECK_EQ(bucket.ForTime(), 100);
@@ -74,7 +75,8 @@ TEST_CASE("rate bucket: over long times exactly the rate, in any window at most 
   for (int run = 0; run < 200; ++run) {
     const Rate rate{static_cast<uint32_t>(1 + below(500)), kPers[below(3)]};
     const int64_t interval_ms = kIntervals[below(4)];
-    const double depth = std::max(1.0, double{1} * rate.count * static_cast<double>(interval_ms) / rate.per_ms);
+    const double depth =
+        std::max(1.0, double{1} * rate.count * static_cast<double>(interval_ms) / rate.per_ms);
     RateBucket bucket;
     bucket.Configure(rate, interval_ms, 0);
     uint64_t spent = 0;
@@ -84,7 +86,9 @@ TEST_CASE("rate bucket: over long times exactly the rate, in any window at most 
       // Wakes up when it should; now and then an event comes first.
       const int64_t next_ms = bucket.NextAtMs();
       const bool event = below(3) == 0;
-      now_ms = event ? now_ms + static_cast<int64_t>(below(static_cast<uint64_t>(next_ms - now_ms) + 1)) : next_ms;
+      now_ms =
+          event ? now_ms + static_cast<int64_t>(below(static_cast<uint64_t>(next_ms - now_ms) + 1))
+                : next_ms;
       bucket.Fill(now_ms);
       const uint64_t allowed = event ? bucket.ForEvent() : bucket.ForTime();
       if (allowed == 0) continue;
@@ -98,7 +102,8 @@ TEST_CASE("rate bucket: over long times exactly the rate, in any window at most 
                    rate.count * window_ms / rate.per_ms + 2 * depth + 1e-6);
       }
     }
-    const double exact = static_cast<double>(rate.count) * static_cast<double>(now_ms) / rate.per_ms;
+    const double exact =
+        static_cast<double>(rate.count) * static_cast<double>(now_ms) / rate.per_ms;
     CHECK_GE(static_cast<double>(spent), exact - 1);
     CHECK_LE(static_cast<double>(spent), exact + 2 * depth + 1e-6);
     bucket.check_invariants();
