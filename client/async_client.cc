@@ -10,7 +10,7 @@ namespace anteroom::client {
 
 using protocol::Operation;
 
-AsyncClient::AsyncClient(uv_loop_t* loop, ClientOptions options)
+AsyncClient::AsyncClient(uv_loop_t* loop, const ClientOptions& options)
     : session_(Session::Start(loop, options, nullptr)),
       when_unreachable_(options.when_unreachable) {}
 

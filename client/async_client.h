@@ -52,7 +52,7 @@ struct PendingWatch;
 class AsyncClient {
  public:
   // Begins to connect at once. `loop` must outlive the closing.
-  explicit AsyncClient(uv_loop_t* loop, ClientOptions options = {});
+  explicit AsyncClient(uv_loop_t* loop, const ClientOptions& options = {});
   ~AsyncClient();
   AsyncClient(const AsyncClient&) = delete;
   AsyncClient& operator=(const AsyncClient&) = delete;

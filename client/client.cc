@@ -8,7 +8,7 @@ namespace anteroom::client {
 
 using protocol::Operation;
 
-Client::Client(ClientOptions options)
+Client::Client(const ClientOptions& options)
     : thread_(std::make_unique<LoopThread>(options)), when_unreachable_(options.when_unreachable) {}
 
 Client::~Client() {

@@ -46,7 +46,7 @@ class LoopThread;
 class Client {
  public:
   // Begins to connect at once, on its own thread, and does not wait for it: ask Ping for that.
-  explicit Client(ClientOptions options = {});
+  explicit Client(const ClientOptions& options = {});
   // Close.
   ~Client();
   Client(const Client&) = delete;

@@ -168,7 +168,7 @@ void Link::OnConnected() {
 
 void Link::OnBroken(const std::string& why) {
   // The reason may be this connection's own text.
-  const std::string reason = why;
+  const std::string reason = why;  // NOLINT(performance-unnecessary-copy-initialization)
   if (state_ != State::kUp) return AttemptFailed(reason);
   transport_.reset();
   broken_.reset();

@@ -8,7 +8,6 @@
 namespace anteroom {
 
 using protocol::ErrorCode;
-using protocol::Reason;
 using protocol::Refusal;
 using protocol::Refuse;
 

@@ -29,7 +29,7 @@ std::optional<Refusal> CheckBatch(size_t items) {
 }
 
 // In a room that is not there no token is good.
-Refusal NoTokenOf(Refusal refusal) {
+Refusal NoTokenOf(const Refusal& refusal) {
   return refusal.error == ErrorCode::kNotFound ? BadToken() : refusal;
 }
 
@@ -125,7 +125,7 @@ Answer<VisitorReply> Desk::Handle(const protocol::LeaveOperation& leave) {
 Answer<VisitorReply> Desk::Handle(const protocol::VerifyOperation& verify) {
   const auto& [room_name, visitor, token] = verify.message;
   Seen seen = See(room_name, visitor);
-  if (seen.room == nullptr) return Refused(nullptr, NoTokenOf(std::move(seen.refusal)));
+  if (seen.room == nullptr) return Refused(nullptr, NoTokenOf(seen.refusal));
   const Shown shown = Resolve(seen, visitor, token);
   if (shown.current) return Describe(*seen.room, seen.visitor);
   return Refused(seen.room, shown.memory != kNoHandle ? EndedRefusal(shown.memory) : BadToken());
@@ -134,7 +134,7 @@ Answer<VisitorReply> Desk::Handle(const protocol::VerifyOperation& verify) {
 Answer<VisitorReply> Desk::Handle(const protocol::ClaimOperation& claim) {
   const auto& [room_name, visitor, token] = claim.message;
   Seen seen = See(room_name, visitor);
-  if (seen.room == nullptr) return Refused(nullptr, NoTokenOf(std::move(seen.refusal)));
+  if (seen.room == nullptr) return Refused(nullptr, NoTokenOf(seen.refusal));
   const Shown shown = Resolve(seen, visitor, token);
   if (!shown.current) {
     return Refused(seen.room, shown.memory != kNoHandle ? EndedRefusal(shown.memory) : BadToken());
@@ -151,7 +151,7 @@ Answer<VisitorReply> Desk::Handle(const protocol::ClaimOperation& claim) {
 Answer<VisitorReply> Desk::Handle(const protocol::TouchOperation& touch) {
   const auto& [room_name, visitor, token] = touch.message;
   Seen seen = See(room_name, visitor);
-  if (seen.room == nullptr) return Refused(nullptr, NoTokenOf(std::move(seen.refusal)));
+  if (seen.room == nullptr) return Refused(nullptr, NoTokenOf(seen.refusal));
   const Shown shown = Resolve(seen, visitor, token);
   if (!shown.current) {
     return Refused(seen.room, shown.memory != kNoHandle ? EndedRefusal(shown.memory) : BadToken());

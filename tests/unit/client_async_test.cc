@@ -238,7 +238,7 @@ TEST_CASE("bytes that the daemon does not take are bounded") {
   size_t answered = 0;
   size_t refused = 0;
   for (int i = 0; i < 500; ++i) {
-    test.client->JoinMany(batch, [&](absl::StatusOr<protocol::VisitorResults> results) {
+    test.client->JoinMany(batch, [&](const absl::StatusOr<protocol::VisitorResults>& results) {
       ++answered;
       refused += FailureOf(results.status())->cause == FailureCause::kTooManyInFlight;
     });
@@ -331,7 +331,7 @@ TEST_CASE("the client may be destroyed from inside a callback") {
   test.Connect(test.Options());
   int answered = 0;
   for (int i = 0; i < 10; ++i) {
-    test.client->Join("concert", "ann", {}, [&](absl::StatusOr<VisitorReply>) {
+    test.client->Join("concert", "ann", {}, [&](const absl::StatusOr<VisitorReply>&) {
       test.client.reset();
       ++answered;
     });
@@ -347,7 +347,7 @@ TEST_CASE("a client that is destroyed while it connects leaves nothing behind") 
   for (const std::string& address : {server.address(), std::string("localhost:1")}) {
     for (int turns = 0; turns < 6; ++turns) {
       AsyncClient client(loop.get(), {.addresses = {address}});
-      client.Ping([&](absl::StatusOr<protocol::PingReply>) { ++answered; });
+      client.Ping([&](const absl::StatusOr<protocol::PingReply>&) { ++answered; });
       for (int i = 0; i < turns; ++i) loop.Turn();
     }
   }

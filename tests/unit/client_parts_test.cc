@@ -204,7 +204,9 @@ TEST_CASE("addresses") {
       {"unix:" + std::string(sizeof(sockaddr_un::sun_path), 'p'), "too long"},
       {std::string("unix:a\0b", 8), "zero"},
   };
-  for (const auto& [text, words] : wrong) {
+  for (const auto& one : wrong) {
+    const auto& text = one.first;
+    const auto& words = one.second;
     const absl::StatusOr<Address> address = ParseAddress(text);
     CAPTURE(text);
     REQUIRE_FALSE(address.ok());

@@ -20,7 +20,6 @@ namespace {
 using protocol::Empty;
 using protocol::Operation;
 using protocol::VisitorPush;
-using protocol::VisitorReply;
 using Received = FakeServer::Received;
 
 ClientOptions Options(const FakeServer& server) {

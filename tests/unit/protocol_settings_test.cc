@@ -76,7 +76,9 @@ TEST_CASE("settings: what is typed is what is echoed") {
       {"remember_ttl", "2h"},
       {"capacity", "18446744073709551614"},
   };
-  for (const auto& [name, text] : kTyped) {
+  for (const auto& one : kTyped) {
+    const std::string_view name = one.first;
+    const std::string_view text = one.second;
     CAPTURE(name);
     CHECK(Echo(name, text) == text);
   }
@@ -185,7 +187,9 @@ TEST_CASE("settings: any that are allowed survive being formatted and parsed") {
     if (!protocol::CheckSettings(settings).empty()) continue;
     ++allowed;
     RoomSettings read;
-    for (const auto& [name, text] : protocol::FormatSettings(settings)) {
+    for (const auto& one : protocol::FormatSettings(settings)) {
+      const auto& name = one.first;
+      const auto& text = one.second;
       CAPTURE(name);
       CAPTURE(text);
       REQUIRE(ParseSetting(name, text, &read) == "");

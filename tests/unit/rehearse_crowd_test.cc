@@ -203,7 +203,11 @@ Outcome Rehearse(int visitors, uint64_t capacity, Lie lie, bool send_home = fals
     client::AsyncClient client(loop.get(), {.addresses = {server.address()}, .reconnect = false});
     bool over = false;
     Crowd crowd(loop.get(), &client, source->get(),
-                {.room = "r", .speed = 1e6, .session_ms = 1, .seed = 1, .give_up_ms = 100},
+                {.room = "r",
+                 .speed = 1e6,
+                 .session_ms = 1,
+                 .seed = 1,
+                 .give_up_ms = lie == Lie::kStandsStill ? 100 : 600'000},
                 [&](CrowdEnd end) {
                   over = true;
                   outcome.end = end;
