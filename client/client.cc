@@ -15,7 +15,8 @@ Client::~Client() {
   if (!thread_->forked()) return;
   // The thread is the parent's, and so is what it works with: neither stopped nor freed. Kept
   // reachable, so that a leak checker in the child sees it for what it is.
-  static std::vector<LoopThread*>* const left = new std::vector<LoopThread*>;
+  static std::vector<LoopThread*>* const left =
+      new std::vector<LoopThread*>;  // NOLINT(bugprone-unhandled-exception-at-new)
   left->push_back(thread_.release());
 }
 

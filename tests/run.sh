@@ -65,7 +65,7 @@ part() {
 
 build release SANITIZE= test-programs
 export ANTEROOM_BIN=$PWD/build/bin
-[ ! -x build/bin/unit_tests ] || part unit 300 build/bin/unit_tests
+[ ! -x build/bin/unit_tests ] || part unit 240 build/bin/unit_tests
 [ ! -x build/bin/script_tests ] || part scripts 240 build/bin/script_tests
 # lib*.sh is what several of them share.
 for test in tests/e2e/*.sh; do
@@ -82,8 +82,8 @@ done
 
 build sanitizers SANITIZE=address unit-programs
 export ANTEROOM_BIN=$PWD/build/asan/bin
-[ ! -x build/asan/bin/unit_tests ] || part unit-sanitized 600 build/asan/bin/unit_tests
-[ ! -x build/asan/bin/script_tests ] || part scripts-sanitized 300 build/asan/bin/script_tests
+[ ! -x build/asan/bin/unit_tests ] || part unit-sanitized 300 build/asan/bin/unit_tests
+[ ! -x build/asan/bin/script_tests ] || part scripts-sanitized 240 build/asan/bin/script_tests
 
 echo
 echo "$total_passed passed, $total_failed failed"

@@ -52,7 +52,9 @@ class AnnotatedHex {
         line += {kHex[byte >> 4], kHex[byte & 15], ' '};
       }
       line.resize(i == 0 ? kBytesInLine * 3 + 1 : line.size() - 1, ' ');
-      text_ += line + (i == 0 ? "# " + comment : "") + "\n";
+      text_ += line;
+      if (i == 0) text_.append("# ").append(comment);
+      text_ += '\n';
     }
   }
 

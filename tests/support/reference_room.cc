@@ -504,6 +504,7 @@ std::vector<std::string> ReferenceRoom::Line() const {
   }
   std::sort(keyed.begin(), keyed.end());
   std::vector<std::string> line;
+  line.reserve(keyed.size());
   for (const auto& [lane, arrival, id] : keyed) line.push_back(id);
   return line;
 }
@@ -514,6 +515,7 @@ std::vector<std::string> ReferenceRoom::Inside() const {
     if (person.state != State::kWaiting) by_admission[person.admission] = id;
   }
   std::vector<std::string> inside;
+  inside.reserve(by_admission.size());
   for (const auto& [admission, id] : by_admission) inside.push_back(id);
   return inside;
 }

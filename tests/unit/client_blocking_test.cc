@@ -96,6 +96,7 @@ TEST_CASE("blocking calls end at their deadline, on a refusal, and when the clie
   CHECK(client.Enter("concert", "ann").status().code() == absl::StatusCode::kNotFound);
   server.Answer(nullptr);
   std::vector<std::thread> threads;
+  threads.reserve(4);
   std::atomic<int> closed = 0;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
@@ -120,6 +121,7 @@ TEST_CASE("threads that race with Close get an answer or are told of the closing
     server.Answer(EchoLane);
     Client client(Options(server));
     std::vector<std::thread> threads;
+    threads.reserve(4);
     std::atomic<int> strange = 0;
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&] {
@@ -213,6 +215,7 @@ TEST_CASE("a daemon that is gone raises no SIGPIPE") {
   Client client(Options(server));
   for (int i = 0; i < 30; ++i) {
     std::vector<std::thread> threads;
+    threads.reserve(4);
     for (int j = 0; j < 4; ++j) {
       threads.emplace_back([&] { CHECK_FALSE(client.Join("concert", "ann").ok()); });
     }

@@ -18,6 +18,7 @@ std::vector<uint32_t> PopAll(Heard& heard, int64_t now_ms) {
   std::vector<Heard::Over> over;
   while (heard.NextDue() <= now_ms) heard.PopDue(now_ms, 4, &over);
   std::vector<uint32_t> visitors;
+  visitors.reserve(over.size());
   for (const Heard::Over& one : over) visitors.push_back(one.visitor);
   std::sort(visitors.begin(), visitors.end());
   return visitors;
