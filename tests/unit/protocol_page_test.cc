@@ -66,7 +66,8 @@ TEST_CASE("PROTOCOL.md: every example is what the encoder makes, and decodes to 
     CHECK(consumed == golden.size());
     CHECK(DecodeAndEncode(header, payload) == golden);
   }
-  for (const auto& [name, block] : Page().blocks) {
+  for (const auto& one : Page().blocks) {
+    const auto& name = one.first;
     INFO("a block without an example in tests/support/wire_examples.cc: ", name);
     CHECK((!name.starts_with("hex ") || expected.count(name) == 1));
   }
@@ -260,8 +261,9 @@ TEST_CASE("PROTOCOL.md: the fields of every message are those of the code") {
 #define ANTEROOM_X(Message) expected.emplace_back(#Message, FieldTable<protocol::Message>());
   ANTEROOM_WIRE_MESSAGES(ANTEROOM_X)
 #undef ANTEROOM_X
-  for (const auto& [message, fields] : expected) {
-    CAPTURE(message);
+  for (const auto& one : expected) {
+    const auto& [message, fields] = one;
+    CAPTURE(one.first);
     CHECK(InUse(message, 3) == fields);
   }
 }
