@@ -32,6 +32,7 @@ void KillWhileStarting(const std::vector<std::string>& arguments, std::chrono::m
   const char* folder = std::getenv("ANTEROOM_BIN");
   words.insert(words.begin(), std::string(folder != nullptr ? folder : "build/bin") + "/anteroomd");
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   const pid_t pid = fork();
@@ -55,7 +56,7 @@ void MakeRooms(Journal* journal, RawClient* client) {
   const Duration hour{3'600'000};
   protocol::RoomSettings settings;
   settings.claim_ttl = settings.session_ttl = settings.remember_ttl = hour;
-  const auto make = [&](size_t number, std::string name, bool several_lanes) {
+  const auto make = [&](size_t number, const std::string& name, bool several_lanes) {
     REQUIRE(journal->AddRoom(name, several_lanes) == number);
     const auto reply = client->Call<protocol::Operation::kRoomCreate>({name, settings});
     REQUIRE(reply);

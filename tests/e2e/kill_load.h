@@ -192,7 +192,7 @@ class KillLoad {
     const std::string& room = journal_.rooms[person.room].name;
     const Place* place = journal_.PlaceOf(index);
     const uint64_t choice = Below(20);
-    if (place == nullptr) {
+    if (place == nullptr || (place->state == State::kEnded && choice < 4)) {
       Join(link, index);
     } else if (place->state == State::kWaiting) {
       if (choice < 8) {
@@ -218,8 +218,6 @@ class KillLoad {
                                    {room, person.id, place->token->view(), Outcome::kCompleted},
                                    Outcome::kCompleted);
       }
-    } else if (choice < 4) {
-      Join(link, index);
     } else if (choice < 8 && place->token) {
       // Said twice; the other outcome must not count.
       AskFor<Operation::kFinish>(link, index,

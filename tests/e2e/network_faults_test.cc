@@ -103,6 +103,7 @@ TEST_CASE("who watches and never reads costs little and hurts nobody") {
   settings.capacity = protocol::Limit{0};
   REQUIRE(daemon.client.Call<Operation::kRoomCreate>({"sale", settings}));
   std::vector<std::string> people;
+  people.reserve(1000);
   for (int i = 0; i < 1000; ++i) people.push_back(std::string(200, 'x') + std::to_string(i));
   protocol::JoinManyRequest joins;
   for (const std::string& id : people) joins.items.push_back({"sale", id, std::nullopt});

@@ -64,6 +64,9 @@ check 'SIGTERM under load: nothing is torn' is "$(field torn_end)" ''
 # --- a crash, to begin each of the following with ---
 check 'it starts again' start --segment-bytes 8K
 check 'and does not speak of a torn end' is "$(grep -c torn "$scratch/log")" 0
+# Long names fill segments, however few of the crowd came before the stop.
+long_name=$(printf 'x%.0s' {1..200})
+for i in {1..100}; do cli join sale "$long_name-$i"; done >/dev/null
 for i in {1..40}; do cli join sale "waits-$i"; done >"$scratch/joined"
 check 'people can join' is "$(grep -c 'waits-' "$scratch/joined")" 40
 cli --yes room set sale capacity=60 rate=none >/dev/null

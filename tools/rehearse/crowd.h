@@ -67,7 +67,8 @@ struct CrowdCounts {
 
 class Crowd {
  public:
-  // `source` is at its beginning. `ended` is called once, from the loop.
+  // `source` is at its beginning. `ended` is called once, from the loop. The crowd must live until
+  // `client` has closed: what closing fails is answered to the crowd.
   Crowd(uv_loop_t* loop, client::AsyncClient* client, ArrivalSource* source, CrowdPlan plan,
         std::function<void(CrowdEnd)> ended);
 
