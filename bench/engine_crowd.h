@@ -17,6 +17,7 @@ namespace anteroom::bench {
 // Copies each record into a buffer that is written over when it is full.
 class BufferSink : public RecordSink {
  public:
+  BufferSink() { buffer_.reserve(kBufferBytes); }
   void Append(std::string_view record) override {
     if (buffer_.size() + record.size() > kBufferBytes) buffer_.clear();
     buffer_.append(record);

@@ -96,6 +96,9 @@ struct RevokeRequest {
 struct VisitorReply {
   static constexpr size_t kPresenceBytes = 3;
 
+  // Not a default one: `VisitorReply()` would first zero the whole, at half the price of a status.
+  VisitorReply() {}
+
   State state = State::kWaiting;
   std::optional<uint64_t> position;  // ahead + 1
   std::optional<uint64_t> ahead;     // people before this one, from 0

@@ -24,7 +24,11 @@ constexpr size_t kSoftBlocksPerTurn = limits::kSoftDuePerTurn / 64;
 }  // namespace
 
 Desk::Desk(Engine* engine, RecordSink* sink, const TokenMaker* tokens, DeskObserver* observer)
-    : engine_(*engine), sink_(*sink), tokens_(*tokens), observer_(observer) {}
+    : engine_(*engine),
+      sink_(*sink),
+      tokens_(*tokens),
+      observer_(observer),
+      heard_(engine->soft_deadlines()) {}
 
 template <typename OneCommand>
 void Desk::Record(const OneCommand& one) {
@@ -162,37 +166,6 @@ int64_t Desk::NextDue() const {
   return std::min(engine_.NextDue(), heard_.NextDue());
 }
 
-void Desk::Prefetch(std::span<const protocol::Request> requests) {
-  // Three passes, each asking for what the next one reads: the line of the index, the entry that
-  // it probably leads to with its soft deadline, and the entry's place in the line.
-  hashes_.clear();
-  const auto hash_of = [&](const auto& message) {
-    const Room* room = engine_.FindRoom(message.room);
-    hashes_.push_back(room == nullptr ? 0 : engine_.roster().HashOf(room->number, message.visitor));
-  };
-  for (const protocol::Request& request : requests) {
-    std::visit(
-        [&](const auto& one) {
-          if constexpr (requires { one.message.visitor; }) {
-            hash_of(one.message);
-          } else if constexpr (requires { one.message.items; }) {
-            for (const auto& item : one.message.items) hash_of(item);
-          }
-        },
-        request);
-  }
-  if (hashes_.size() < 2) return;
-  for (const uint64_t hash : hashes_) engine_.roster().PrefetchBucket(hash);
-  candidates_.clear();
-  for (const uint64_t hash : hashes_) {
-    candidates_.push_back(engine_.roster().PrefetchCandidate(hash));
-    if (candidates_.back() != kNoHandle) heard_.Prefetch(candidates_.back());
-  }
-  for (const uint32_t visitor : candidates_) {
-    if (visitor != kNoHandle) engine_.PrefetchPlaceOf(engine_.visitor(visitor));
-  }
-}
-
 Desk::Seen Desk::See(std::string_view room_name, std::string_view id) {
   Seen seen;
   seen.room = engine_.FindRoom(room_name);
@@ -208,7 +181,7 @@ Desk::Seen Desk::See(std::string_view room_name, std::string_view id) {
     seen.refusal = Refuse(ErrorCode::kInvalid, protocol::CheckVisitorId(id));
     return seen;
   }
-  seen.visitor = engine_.FindVisitor(seen.room->number, id);
+  seen.visitor = FindPrefetched(seen.room->number, id);
   if (seen.visitor == kNoHandle || log_space_ == LogSpace::kNone) return seen;
 
   // More may be due than the turn has done; whoever is asked about is settled first.

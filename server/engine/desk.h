@@ -125,7 +125,7 @@ class Desk {
   struct Seen {
     const Room* room = nullptr;  // nullptr: refused
     uint32_t visitor = kNoHandle;
-    protocol::Refusal refusal;
+    std::optional<protocol::Refusal> refusal;
   };
   // Whom a token belongs to.
   struct Shown {
@@ -147,6 +147,7 @@ class Desk {
   void ExpireSoft(uint32_t visitor);
 
   Seen See(std::string_view room, std::string_view visitor);
+  uint32_t FindPrefetched(uint32_t room, std::string_view id);
   Shown Resolve(const Seen& seen, std::string_view visitor, std::string_view token) const;
   void Hear(const Room& room, uint32_t visitor);
   // Nothing when the log takes what the command would write.
@@ -154,7 +155,13 @@ class Desk {
   std::optional<protocol::Refusal> CheckNewcomer(const Room& room, std::string_view visitor,
                                                  bool by_operator) const;
 
-  protocol::VisitorReply Describe(const Room& room, uint32_t visitor) const;
+  // Into a reply that is new.
+  void Describe(const Room& room, uint32_t visitor, protocol::VisitorReply* reply) const;
+  Answer<protocol::VisitorReply> Described(const Room& room, uint32_t visitor) const {
+    Answer<protocol::VisitorReply> answer;
+    Describe(room, visitor, &std::get<protocol::VisitorReply>(answer));
+    return answer;
+  }
   void DescribeWaiting(const Room& room, const Visitor& entry, uint64_t ahead,
                        protocol::VisitorReply* reply) const;
   Answer<protocol::VisitorReply> Present(const Seen& seen, std::string_view visitor) const;
@@ -187,8 +194,15 @@ class Desk {
   std::string record_;
   Effects effects_;
   std::vector<Heard::Over> over_;
-  std::vector<uint32_t> candidates_;
-  std::vector<uint64_t> hashes_;
+  // What Prefetch has looked up, in the order of the requests, and what is left of it. `id` is only
+  // compared, to tell whose it was; `visitor` is a guess.
+  struct Prefetched {
+    const char* id;
+    uint64_t hash;
+    uint32_t visitor;
+  };
+  std::vector<Prefetched> prefetched_;
+  size_t next_prefetched_ = 0;
 };
 
 }  // namespace anteroom

@@ -56,26 +56,24 @@ void Desk::DescribeWaiting(const Room& room, const Visitor& entry, uint64_t ahea
   reply->at_ms = entry.at_ms.Get();
 }
 
-VisitorReply Desk::Describe(const Room& room, uint32_t visitor) const {
+void Desk::Describe(const Room& room, uint32_t visitor, VisitorReply* reply) const {
   const Visitor& entry = engine_.visitor(visitor);
-  VisitorReply reply;
   if (entry.waiting()) {
-    DescribeWaiting(room, entry, engine_.AheadOf(entry), &reply);
-    return reply;
+    DescribeWaiting(room, entry, engine_.AheadOf(entry), reply);
+    return;
   }
   const Session& session = engine_.SessionOf(entry);
-  reply.state = entry.admitted() ? State::kAdmitted : State::kActive;
-  reply.token = tokens_.Make(session.admission, room.name, entry.id.view());
+  reply->state = entry.admitted() ? State::kAdmitted : State::kActive;
+  reply->token = tokens_.Make(session.admission, room.name, entry.id.view());
   const int64_t deadline_ms =
       session.sliding() ? heard_.DeadlineOf(visitor, now_ms_) : session.deadline_ms;
   if (deadline_ms != kNever) {
-    reply.expires_in_ms = static_cast<uint64_t>(std::max<int64_t>(0, deadline_ms - now_ms_));
+    reply->expires_in_ms = static_cast<uint64_t>(std::max<int64_t>(0, deadline_ms - now_ms_));
   }
-  reply.mode = room.policy.mode;
-  reply.arrival = entry.arrival.Get();
-  reply.admission = session.admission;
-  reply.at_ms = entry.at_ms.Get();
-  return reply;
+  reply->mode = room.policy.mode;
+  reply->arrival = entry.arrival.Get();
+  reply->admission = session.admission;
+  reply->at_ms = entry.at_ms.Get();
 }
 
 VisitorReply Desk::DescribeEnded(uint32_t memory) const {
@@ -91,7 +89,7 @@ VisitorReply Desk::DescribeEnded(uint32_t memory) const {
 }
 
 Answer<VisitorReply> Desk::Present(const Seen& seen, std::string_view id) const {
-  if (seen.visitor != kNoHandle) return Describe(*seen.room, seen.visitor);
+  if (seen.visitor != kNoHandle) return Described(*seen.room, seen.visitor);
   const uint32_t memory = engine_.FindMemory(seen.room->number, id, now_ms_);
   if (memory != kNoHandle) return DescribeEnded(memory);
   return Refuse(ErrorCode::kNotFound,
@@ -100,7 +98,7 @@ Answer<VisitorReply> Desk::Present(const Seen& seen, std::string_view id) const 
 
 Answer<VisitorReply> Desk::Look(std::string_view room, std::string_view visitor) {
   const Seen seen = See(room, visitor);
-  if (seen.room == nullptr) return seen.refusal;
+  if (seen.room == nullptr) return *seen.refusal;
   return Present(seen, visitor);
 }
 

@@ -190,9 +190,9 @@ Answer<protocol::AdmitReply> Desk::Handle(const protocol::AdmitOperation& admit)
 Answer<VisitorReply> Desk::Handle(const protocol::AdmitVisitorOperation& admit) {
   const auto& [name, visitor, over] = admit.message;
   Seen seen = See(name, visitor);
-  if (seen.room == nullptr) return Refused(nullptr, std::move(seen.refusal));
+  if (seen.room == nullptr) return Refused(nullptr, *std::move(seen.refusal));
   if (seen.visitor != kNoHandle && engine_.visitor(seen.visitor).inside()) {
-    return Describe(*seen.room, seen.visitor);
+    return Described(*seen.room, seen.visitor);
   }
   if (seen.room->policy.mode == Mode::kClosed) {
     return Refused(seen.room, Refuse(ErrorCode::kClosed, "the room is closed: nobody is admitted"));
@@ -212,13 +212,13 @@ Answer<VisitorReply> Desk::Handle(const protocol::AdmitVisitorOperation& admit) 
   }
   const uint32_t room = seen.room->number;
   Record(command::AdmitVisitor{room, visitor, over});
-  return Describe(*seen.room, engine_.FindVisitor(room, visitor));
+  return Described(*seen.room, engine_.FindVisitor(room, visitor));
 }
 
 Answer<VisitorReply> Desk::Handle(const protocol::RevokeOperation& revoke) {
   const auto& [name, visitor, block_ms] = revoke.message;
   Seen seen = See(name, visitor);
-  if (seen.room == nullptr) return Refused(nullptr, std::move(seen.refusal));
+  if (seen.room == nullptr) return Refused(nullptr, *std::move(seen.refusal));
   if (block_ms && (*block_ms < 1 || *block_ms > protocol::kDurationMsMax)) {
     return Refused(seen.room, Refuse(ErrorCode::kInvalid, "a block lasts from 1ms to 365d"));
   }
@@ -283,7 +283,7 @@ Answer<protocol::PageReply> Desk::Handle(const protocol::InsideOperation& inside
     protocol::VisitorEntry& item = reply.items.emplace_back();
     item.visitor = engine_.visitor(visitor).id.view();
     item.lane = engine_.visitor(visitor).lane;
-    item.reply = Describe(*room, visitor);
+    Describe(*room, visitor, &item.reply);
     item.reply.token.reset();  // a list of everybody is no place for proofs
     place = room->inside.Next(place);
     session = place == kNoPlace ? kNoHandle : room->inside.HandleAt(place);

@@ -67,7 +67,7 @@ std::optional<Refusal> Desk::CheckNewcomer(const Room& room, std::string_view vi
 
 Answer<VisitorReply> Desk::Handle(const protocol::JoinRequest& request, bool enter) {
   Seen seen = See(request.room, request.visitor);
-  if (seen.room == nullptr) return Refused(nullptr, std::move(seen.refusal));
+  if (seen.room == nullptr) return Refused(nullptr, *std::move(seen.refusal));
   const uint32_t room = seen.room->number;
   if (seen.visitor != kNoHandle) {
     const Visitor& entry = engine_.visitor(seen.visitor);
@@ -77,7 +77,7 @@ Answer<VisitorReply> Desk::Handle(const protocol::JoinRequest& request, bool ent
     } else if (entry.waiting()) {
       Hear(*seen.room, seen.visitor);
     }
-    return Describe(*seen.room, seen.visitor);
+    return Described(*seen.room, seen.visitor);
   }
   if (auto refusal = CheckLogSpace(true)) return Refused(seen.room, *std::move(refusal));
   if (auto refusal = CheckNewcomer(*seen.room, request.visitor, false)) {
@@ -90,14 +90,15 @@ Answer<VisitorReply> Desk::Handle(const protocol::JoinRequest& request, bool ent
     Record(command::Join{room, request.visitor, lane});
   }
   seen.visitor = engine_.FindVisitor(room, request.visitor);
-  return Describe(*seen.room, seen.visitor);
+  return Described(*seen.room, seen.visitor);
 }
 
 Answer<VisitorReply> Desk::Handle(const protocol::StatusOperation& status) {
   const Seen seen = See(status.message.room, status.message.visitor);
-  if (seen.room == nullptr) return Refused(nullptr, seen.refusal);
-  if (seen.visitor != kNoHandle && engine_.visitor(seen.visitor).waiting()) {
-    Hear(*seen.room, seen.visitor);
+  if (seen.room == nullptr) return Refused(nullptr, *seen.refusal);
+  if (seen.visitor != kNoHandle) {
+    if (engine_.visitor(seen.visitor).waiting()) Hear(*seen.room, seen.visitor);
+    return Described(*seen.room, seen.visitor);
   }
   Answer<VisitorReply> answer = Present(seen, status.message.visitor);
   if (auto* refusal = std::get_if<Refusal>(&answer)) return Refused(seen.room, std::move(*refusal));
@@ -107,7 +108,7 @@ Answer<VisitorReply> Desk::Handle(const protocol::StatusOperation& status) {
 Answer<VisitorReply> Desk::Handle(const protocol::LeaveOperation& leave) {
   const auto& [room_name, visitor] = leave.message;
   Seen seen = See(room_name, visitor);
-  if (seen.room == nullptr) return Refused(nullptr, std::move(seen.refusal));
+  if (seen.room == nullptr) return Refused(nullptr, *std::move(seen.refusal));
   if (seen.visitor != kNoHandle) {
     if (engine_.visitor(seen.visitor).active()) {
       return Refused(seen.room, Refuse(ErrorCode::kConflict,
@@ -125,16 +126,16 @@ Answer<VisitorReply> Desk::Handle(const protocol::LeaveOperation& leave) {
 Answer<VisitorReply> Desk::Handle(const protocol::VerifyOperation& verify) {
   const auto& [room_name, visitor, token] = verify.message;
   Seen seen = See(room_name, visitor);
-  if (seen.room == nullptr) return Refused(nullptr, NoTokenOf(seen.refusal));
+  if (seen.room == nullptr) return Refused(nullptr, NoTokenOf(*seen.refusal));
   const Shown shown = Resolve(seen, visitor, token);
-  if (shown.current) return Describe(*seen.room, seen.visitor);
+  if (shown.current) return Described(*seen.room, seen.visitor);
   return Refused(seen.room, shown.memory != kNoHandle ? EndedRefusal(shown.memory) : BadToken());
 }
 
 Answer<VisitorReply> Desk::Handle(const protocol::ClaimOperation& claim) {
   const auto& [room_name, visitor, token] = claim.message;
   Seen seen = See(room_name, visitor);
-  if (seen.room == nullptr) return Refused(nullptr, NoTokenOf(seen.refusal));
+  if (seen.room == nullptr) return Refused(nullptr, NoTokenOf(*seen.refusal));
   const Shown shown = Resolve(seen, visitor, token);
   if (!shown.current) {
     return Refused(seen.room, shown.memory != kNoHandle ? EndedRefusal(shown.memory) : BadToken());
@@ -145,13 +146,13 @@ Answer<VisitorReply> Desk::Handle(const protocol::ClaimOperation& claim) {
   } else {
     Hear(*seen.room, seen.visitor);
   }
-  return Describe(*seen.room, seen.visitor);
+  return Described(*seen.room, seen.visitor);
 }
 
 Answer<VisitorReply> Desk::Handle(const protocol::TouchOperation& touch) {
   const auto& [room_name, visitor, token] = touch.message;
   Seen seen = See(room_name, visitor);
-  if (seen.room == nullptr) return Refused(nullptr, NoTokenOf(seen.refusal));
+  if (seen.room == nullptr) return Refused(nullptr, NoTokenOf(*seen.refusal));
   const Shown shown = Resolve(seen, visitor, token);
   if (!shown.current) {
     return Refused(seen.room, shown.memory != kNoHandle ? EndedRefusal(shown.memory) : BadToken());
@@ -161,14 +162,14 @@ Answer<VisitorReply> Desk::Handle(const protocol::TouchOperation& touch) {
                    Refuse(ErrorCode::kConflict, "admitted, not in session yet: claim first"));
   }
   Hear(*seen.room, seen.visitor);
-  return Describe(*seen.room, seen.visitor);
+  return Described(*seen.room, seen.visitor);
 }
 
 Answer<VisitorReply> Desk::Handle(const protocol::FinishOperation& finish) {
   const auto& [room_name, visitor, token, said_outcome] = finish.message;
   const Outcome outcome = said_outcome.value_or(Outcome::kCancelled);
   Seen seen = See(room_name, visitor);
-  if (seen.room == nullptr) return Refused(nullptr, std::move(seen.refusal));
+  if (seen.room == nullptr) return Refused(nullptr, *std::move(seen.refusal));
 
   // Which admission is meant: the one of the token, else the one held, else the last that ended.
   Shown shown;

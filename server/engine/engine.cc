@@ -45,13 +45,16 @@ Totals& Totals::operator-=(const Totals& other) {
 }
 
 const Room* Engine::FindRoom(std::string_view name) const {
+  if (recent_ != nullptr && recent_->name == name) return recent_;
   const uint32_t number = names_.Find(name);
   return number == 0 ? nullptr : RoomAt(number);
 }
 
 const Room* Engine::RoomAt(uint32_t number) const {
+  if (recent_ != nullptr && recent_->number == number) return recent_;
   const auto found = rooms_.find(number);
-  return found == rooms_.end() || found->second->dropped ? nullptr : found->second.get();
+  if (found == rooms_.end() || found->second->dropped) return nullptr;
+  return recent_ = found->second.get();
 }
 
 Room* Engine::MutableRoom(uint32_t number) {
@@ -102,6 +105,7 @@ void Engine::DropRoom(Room& room, Effects* effects) {
   overall_.active -= room.active;
   overall_.totals -= room.totals;
   room.dropped = true;
+  recent_ = nullptr;
   if (room.bucket_timer != 0) timers_.Cancel(std::exchange(room.bucket_timer, 0));
   names_.Remove(room.name);
   dropped_.push_back(room.number);
@@ -280,17 +284,6 @@ void Engine::Do(const command::Revoke& revoke, Effects* effects) {
 }
 
 // ---- queries ----
-
-uint64_t Engine::AheadOf(const Visitor& visitor) const {
-  return RoomAt(visitor.room)->line.Rank(QueuePlace{visitor.place});
-}
-
-void Engine::PrefetchPlaceOf(const Visitor& visitor) const {
-  if (!visitor.waiting()) return;
-  if (const Room* room = RoomAt(visitor.room); room != nullptr) {
-    room->line.PrefetchPlace(QueuePlace{visitor.place});
-  }
-}
 
 uint32_t Engine::FindMemory(uint32_t room, std::string_view id, int64_t at_ms) const {
   const uint32_t memory = memories_.Find(room, id);

@@ -87,9 +87,15 @@ class Engine {
   const Session& SessionOf(const Visitor& visitor) const {
     return roster_.sessions()[visitor.place];
   }
+  // For whoever keeps the time since visitors were heard from.
+  SoftDeadlines soft_deadlines() { return roster_.soft_deadlines(); }
   // People before somebody waiting.
-  uint64_t AheadOf(const Visitor& visitor) const;
-  void PrefetchPlaceOf(const Visitor& visitor) const;
+  uint64_t AheadOf(const Visitor& visitor) const {
+    return queue_pool_.RankOf(QueuePlace{visitor.place});
+  }
+  void PrefetchPlaceOf(const Visitor& visitor) const {
+    if (visitor.waiting()) queue_pool_.PrefetchPlace(QueuePlace{visitor.place});
+  }
 
   // The newest memory of an ended visitor that is not over at `at_ms`, and the one before it
   // (Memory::older); kNoHandle when there is none.
@@ -197,6 +203,8 @@ class Engine {
 
   RoomNames names_;
   absl::flat_hash_map<uint32_t, std::unique_ptr<Room>> rooms_;
+  // The room found last, or nullptr: most that is asked in a turn is asked about one.
+  mutable const Room* recent_ = nullptr;
   std::deque<uint32_t> pump_pending_;
   std::deque<uint32_t> dropped_;
   std::vector<uint32_t> dirty_rooms_;

@@ -26,7 +26,7 @@ struct Packed48 {
   void Set(uint64_t value) { std::memcpy(bytes, &value, sizeof bytes); }
 };
 
-// Somebody waiting or inside. There are millions of these: forty bytes, no padding.
+// Somebody waiting or inside. There are millions of these: 44 bytes, no padding.
 struct Visitor {
   PackedId id;
   uint8_t lane;
@@ -35,7 +35,8 @@ struct Visitor {
   uint32_t room;     // number
   uint32_t place;    // waiting: QueuePlace in the room's line; inside: handle of the session
   Packed48 arrival;
-  Packed48 at_ms;  // when the present state began
+  Packed48 at_ms;          // when the present state began
+  uint32_t soft_deadline;  // of class Heard alone: not part of the engine's state
 
   bool live() const { return state != 0; }
   bool waiting() const { return state == static_cast<uint8_t>(protocol::State::kWaiting); }
@@ -43,7 +44,7 @@ struct Visitor {
   bool active() const { return state == static_cast<uint8_t>(protocol::State::kActive); }
   bool inside() const { return admitted() || active(); }
 };
-static_assert(sizeof(Visitor) == 40);
+static_assert(sizeof(Visitor) == 44);
 static_assert(alignof(Visitor) == 4);
 
 // The admission of a visitor who is inside.

@@ -1,12 +1,13 @@
 // When somebody was last heard from: the soft deadlines of people waiting and of sliding sessions.
 //
-// Kept beside the engine, not in it: hearing from somebody writes no record, and after a restart
-// these deadlines start anew. When one runs out, the desk issues a logged command.
+// Not part of the engine's state: hearing from somebody writes no record, and after a restart these
+// deadlines start anew. When one runs out, the desk issues a logged command.
 //
-// Four bytes a visitor: a deadline is kept as its low 32 bits, which is exact because no soft
-// deadline is further away than 24 days (protocol/settings.cc). The wheel does not hold visitors
-// but blocks of 64 neighbouring handles, filed under a time not after the earliest deadline in the
-// block; hearing from somebody again moves a deadline away and touches nothing but its four bytes.
+// Four bytes a visitor, in the visitor's entry, where whoever asks is reading already: a deadline
+// is kept as its low 32 bits, which is exact because no soft deadline is further away than 24 days
+// (protocol/settings.cc). The wheel does not hold visitors but blocks of 64 neighbouring handles,
+// filed under a time not after the earliest deadline in the block; hearing from somebody again
+// moves a deadline away and touches nothing but its four bytes.
 //
 // Threads: none; one owner.
 #ifndef ANTEROOM_SERVER_ENGINE_HEARD_H_
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "server/engine/roster.h"
 #include "server/engine/slab.h"
 #include "server/engine/timing_wheel.h"
 
@@ -25,21 +27,18 @@ class Heard {
  public:
   static constexpr int64_t kNever = TimingWheel::kNever;
 
+  explicit Heard(SoftDeadlines deadlines) : deadlines_(deadlines) {}
+
   // The visitor is heard from at `now_ms` and has `ttl_ms` from there, 1 ms to 24 days.
   void Hear(uint32_t visitor, int64_t now_ms, int64_t ttl_ms);
-  // The visitor has no soft deadline.
-  void Clear(uint32_t visitor);
-
-  // Asks for the memory that DeadlineOf and Hear touch.
-  void Prefetch(uint32_t visitor) const {
-    const uint32_t block = BlockOf(visitor);
-    if (block > blocks_.capacity()) return;
-    __builtin_prefetch(&blocks_[block]);
-    __builtin_prefetch(&blocks_[block].deadlines[visitor % kBlockVisitors]);
-  }
+  // The visitor has no soft deadline. Whoever leaves the roster has none either.
+  void Clear(uint32_t visitor) { deadlines_[visitor] = 0; }
 
   // kNever without one. `now_ms` is within 24 days of the deadline.
-  int64_t DeadlineOf(uint32_t visitor, int64_t now_ms) const;
+  int64_t DeadlineOf(uint32_t visitor, int64_t now_ms) const {
+    const uint32_t deadline = deadlines_[visitor];
+    return deadline == 0 ? kNever : Widen(deadline, now_ms);
+  }
 
   // Not after the earliest deadline, if perhaps before it: a time at which to call PopDue.
   int64_t NextDue() const { return wheel_.NextDue(owner_); }
@@ -62,7 +61,6 @@ class Heard {
     WheelLink link;
     int64_t due_ms;  // under which the block is filed
     bool filed;
-    uint32_t deadlines[kBlockVisitors];  // low 32 bits; 0: none
   };
   struct Owner {
     Slab<Block, 1024>* blocks;
@@ -76,7 +74,11 @@ class Heard {
     return now_ms + static_cast<int32_t>(deadline - static_cast<uint32_t>(now_ms));
   }
   void File(uint32_t block, int64_t due_ms);
+  // Calls `visit` with every visitor of the block that has a deadline.
+  template <typename Visit>
+  void ForEach(uint32_t block, Visit visit) const;
 
+  SoftDeadlines deadlines_;
   Slab<Block, 1024> blocks_;
   mutable Owner owner_{&blocks_};
   TimingWheel wheel_;

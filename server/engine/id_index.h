@@ -35,6 +35,7 @@
 #endif
 
 #include "server/base/check.h"
+#include "server/base/prefetch.h"
 #include "server/engine/slab.h"
 
 namespace anteroom {
@@ -183,9 +184,7 @@ class IdIndex {
     return true;
   }
 
-  void PrefetchBucket(uint64_t hash) const {
-    __builtin_prefetch(&buckets_[buckets_.BucketOf(hash)]);
-  }
+  void PrefetchBucket(uint64_t hash) const { PrefetchLine(&buckets_[buckets_.BucketOf(hash)]); }
 
   // First handle in the bucket's first line whose tag matches, or kNoHandle: to prefetch its entry.
   uint32_t PeekCandidate(uint64_t hash) const {
@@ -295,7 +294,7 @@ class IdIndex {
   void StepTowardsSplit() {
     switch (split_step_) {
       case 0:
-        __builtin_prefetch(&buckets_[buckets_.NextToSplit()]);
+        PrefetchLine(&buckets_[buckets_.NextToSplit()]);
         split_step_ = 1;
         break;
       case 1:

@@ -28,6 +28,7 @@ class PastEntries {
   }
 
   uint32_t Find(uint32_t room, std::string_view id) const {
+    if (index_.size() == 0) return kNoHandle;
     return index_.Find(index_.HashOf(room, id), room, id);
   }
 

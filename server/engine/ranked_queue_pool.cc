@@ -42,6 +42,7 @@ uint32_t RankedQueuePool::AllocateNode(uint32_t height, QueueKey key) {
   } else {
     CHECK_LT(nodes_ever_, kNodesMax);
     node = ++nodes_ever_;
+    climbs_.Grow(node + 1);
     if (node / kSegmentNodes >= segments_.size()) {
       segments_.push_back(std::make_unique<Segment>());
     }
@@ -149,7 +150,7 @@ void RankedQueuePool::FreeLinks(uint32_t links, uint32_t height) {
 }
 
 size_t RankedQueuePool::bytes() const {
-  return size_t{nodes_ever_} * (sizeof(Segment) / kSegmentNodes) +
+  return size_t{nodes_ever_} * (sizeof(Segment) / kSegmentNodes + sizeof(Climb)) +
          size_t{links_end_} * sizeof(Link) + blocks16_.bytes() + blocks64_.bytes() +
          blocks256_.bytes() + segments_.capacity() * sizeof(segments_[0]) +
          link_segments_.capacity() * sizeof(link_segments_[0]);

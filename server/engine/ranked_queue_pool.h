@@ -8,7 +8,8 @@
 // with ten million in line. The handles themselves stand in blocks of 16, 64 or 256, so that a
 // short line is cheap.
 //
-// Segments are allocated one at a time and never moved. Limit: kNodesMax nodes.
+// Segments are allocated one at a time and never moved; only the climbs, which are read in chains,
+// stand in one array that grows. Limit: kNodesMax nodes.
 // Threads: none; one owner. Queues must not be used after their pool is gone.
 
 #include <compare>
@@ -19,6 +20,8 @@
 #include <vector>
 
 #include "server/base/check.h"
+#include "server/base/prefetch.h"
+#include "server/engine/growing_array.h"
 #include "server/engine/slab.h"
 #include "server/engine/slot_bitmap.h"
 
@@ -98,8 +101,8 @@ class RankedQueuePool {
   void RanksOf(std::span<const QueuePlace> places, std::span<uint64_t> ranks) const;
 
   void PrefetchPlace(QueuePlace place) const {
-    __builtin_prefetch(&bits(place.node()));
-    __builtin_prefetch(&climb(place.node()));
+    PrefetchLine(&bits(place.node()));
+    PrefetchLine(&climb(place.node()));
   }
 
   // Nodes in use, those that head a queue included.
@@ -119,8 +122,8 @@ class RankedQueuePool {
   // A height, each next one a quarter as likely: a hash of a counter, so the same on every machine.
   uint32_t NextHeight();
 
-  Climb& climb(uint32_t node) { return segment(node).climb[node % kSegmentNodes]; }
-  const Climb& climb(uint32_t node) const { return segment(node).climb[node % kSegmentNodes]; }
+  Climb& climb(uint32_t node) { return climbs_[node]; }
+  const Climb& climb(uint32_t node) const { return climbs_[node]; }
   Meta& meta(uint32_t node) { return segment(node).meta[node % kSegmentNodes]; }
   const Meta& meta(uint32_t node) const { return segment(node).meta[node % kSegmentNodes]; }
   QueueKey& key(uint32_t node) { return segment(node).key[node % kSegmentNodes]; }
@@ -159,7 +162,6 @@ class RankedQueuePool {
   static constexpr uint8_t kNoBlock = 0;
 
   struct Segment {
-    Climb climb[kSegmentNodes];
     Meta meta[kSegmentNodes];
     QueueKey key[kSegmentNodes];
     SlotBitmap bits[kSegmentNodes];
@@ -191,6 +193,7 @@ class RankedQueuePool {
   uint32_t AllocateLinks(uint32_t height);
   void FreeLinks(uint32_t links, uint32_t height);
 
+  GrowingArray<Climb> climbs_;
   std::vector<std::unique_ptr<Segment>> segments_;
   uint32_t nodes_ever_ = 0;
   uint32_t nodes_ = 0;

@@ -1,11 +1,16 @@
 // Everybody who is waiting or inside, in all rooms: the slab of visitors with its index by
 // (room, id), and the slab of their sessions.
+//
+// What one request does asks for one visitor several times over, so the key asked for last is kept
+// with its answer.
 #ifndef ANTEROOM_SERVER_ENGINE_ROSTER_H_
 #define ANTEROOM_SERVER_ENGINE_ROSTER_H_
 
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
+#include "server/base/prefetch.h"
 #include "server/engine/entries.h"
 #include "server/engine/id_index.h"
 #include "server/engine/slab.h"
@@ -23,7 +28,20 @@ struct EntryKeys {
   void Prefetch(uint32_t handle) const { entries->Prefetch(handle); }
 };
 
-// Invariant: every live visitor is in the index, and nobody else.
+// The one field of an entry that the engine does not own (heard.h).
+class SoftDeadlines {
+ public:
+  explicit SoftDeadlines(Slab<Visitor>* visitors) : visitors_(visitors) {}
+  // `visitor` is at most capacity(). 0 in an entry that is free.
+  uint32_t& operator[](uint32_t visitor) const { return (*visitors_)[visitor].soft_deadline; }
+  uint32_t capacity() const { return visitors_->capacity(); }
+
+ private:
+  Slab<Visitor>* visitors_;
+};
+
+// Invariant: every live visitor is in the index, and nobody else; the recent key's handle is what
+// the index would say.
 class Roster {
  public:
   explicit Roster(uint64_t index_seed) : index_({&visitors_}, index_seed) {}
@@ -36,11 +54,13 @@ class Roster {
   }
 
   uint64_t HashOf(uint32_t room, std::string_view id) const { return index_.HashOf(room, id); }
-  uint32_t Find(uint64_t hash, uint32_t room, std::string_view id) const {
-    return index_.Find(hash, room, id);
-  }
+  // The handle of a visitor, or kNoHandle. `id` is at most 255 bytes.
   uint32_t Find(uint32_t room, std::string_view id) const {
-    return Find(HashOf(room, id), room, id);
+    if (!recent_.Is(room, id)) {
+      recent_.Set(HashOf(room, id), room, id);
+      recent_.handle = index_.Find(recent_.hash, room, id);
+    }
+    return recent_.handle;
   }
 
   // The three steps of a prefetched Find; each asks for the memory that the next one reads.
@@ -57,12 +77,14 @@ class Roster {
     Visitor& visitor = visitors_[handle];
     visitor.id.Set(id);
     visitor.room = room;
-    index_.Insert(index_.HashOf(room, id), handle);
-    return handle;
+    if (!recent_.Is(room, id)) recent_.Set(HashOf(room, id), room, id);
+    index_.Insert(recent_.hash, handle);
+    return recent_.handle = handle;
   }
   void Remove(uint32_t handle) {
     Visitor& visitor = visitors_[handle];
     CHECK(index_.Erase(index_.HashOf(visitor.room, visitor.id.view()), handle));
+    if (recent_.handle == handle) recent_.handle = kNoHandle;
     visitor.id.Clear();
     visitors_.Free(handle);
   }
@@ -72,6 +94,8 @@ class Roster {
   // Handles run from 1 to this; not all are live.
   uint32_t capacity() const { return visitors_.capacity(); }
   size_t size() const { return visitors_.size(); }
+
+  SoftDeadlines soft_deadlines() { return SoftDeadlines(&visitors_); }
 
   Slab<Session>& sessions() { return sessions_; }
   const Slab<Session>& sessions() const { return sessions_; }
@@ -83,12 +107,36 @@ class Roster {
     sessions_.check_invariants();
     index_.check_invariants();
     CHECK_EQ(index_.size(), visitors_.size());
+    if (recent_.room != 0) {
+      const std::string_view id(recent_.id, recent_.length);
+      CHECK_EQ(recent_.handle, index_.Find(index_.HashOf(recent_.room, id), recent_.room, id));
+    }
   }
 
  private:
+  struct Recent {
+    uint64_t hash = 0;
+    uint32_t room = 0;  // 0: none yet
+    uint32_t handle = kNoHandle;
+    uint8_t length = 0;
+    char id[kVisitorIdBytesMax];
+
+    bool Is(uint32_t of_room, std::string_view of_id) const {
+      return room == of_room && std::string_view(id, length) == of_id;
+    }
+    void Set(uint64_t of_hash, uint32_t of_room, std::string_view of_id) {
+      CHECK_LE(of_id.size(), kVisitorIdBytesMax);
+      hash = of_hash;
+      room = of_room;
+      length = static_cast<uint8_t>(of_id.size());
+      std::memcpy(id, of_id.data(), of_id.size());
+    }
+  };
+
   Slab<Visitor> visitors_;
   Slab<Session> sessions_;
   IdIndex<EntryKeys<Visitor>> index_;
+  mutable Recent recent_;
 };
 
 // How the two queues of a room see the roster.
@@ -99,14 +147,14 @@ struct LineOwner {
     return {entry.lane, entry.arrival.Get()};
   }
   void SetPlace(uint32_t visitor, QueuePlace place) { roster[visitor].place = place.value; }
-  void Prefetch(uint32_t visitor) const { __builtin_prefetch(&roster[visitor]); }
+  void Prefetch(uint32_t visitor) const { PrefetchLine(&roster[visitor]); }
 };
 
 struct InsideOwner {
   Roster& roster;
   QueueKey KeyOf(uint32_t session) const { return {0, roster.sessions()[session].admission}; }
   void SetPlace(uint32_t session, QueuePlace place) { roster.sessions()[session].place = place; }
-  void Prefetch(uint32_t session) const { __builtin_prefetch(&roster.sessions()[session]); }
+  void Prefetch(uint32_t session) const { PrefetchLine(&roster.sessions()[session]); }
 };
 
 }  // namespace anteroom

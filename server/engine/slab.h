@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "server/base/check.h"
+#include "server/base/prefetch.h"
 
 namespace anteroom {
 
@@ -90,9 +91,9 @@ class Slab {
   // Asks for the entry's cache lines ahead of use.
   void Prefetch(uint32_t handle) const {
     const char* entry = reinterpret_cast<const char*>(&(*this)[handle]);
-    __builtin_prefetch(entry);
+    PrefetchLine(entry);
     // An entry whose size divides the line stands in one line.
-    if constexpr (kLineBytes % sizeof(T) != 0) __builtin_prefetch(entry + sizeof(T) - 1);
+    if constexpr (kLineBytes % sizeof(T) != 0) PrefetchLine(entry + sizeof(T) - 1);
   }
 
   // Entries given out now.

@@ -1,8 +1,7 @@
 #ifndef ANTEROOM_SERVER_ENGINE_SLOT_BITMAP_H_
 #define ANTEROOM_SERVER_ENGINE_SLOT_BITMAP_H_
 
-// Which of a node's 256 slots are occupied. Positions are counted without the POPCNT instruction,
-// which the oldest x86-64 machines lack: byte-wise sums of all four words, folded once.
+// Which of a node's 256 slots are occupied.
 
 #include <bit>
 #include <cstdint>
@@ -23,11 +22,11 @@ struct SlotBitmap {
   uint32_t CountBelow(uint32_t slot) const {
     const uint32_t word = slot / 64;
     const uint64_t below = (uint64_t{1} << (slot % 64)) - 1;
-    uint64_t sums = 0;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < 4; ++i) {
-      sums += ByteSums(words[i] & (i < word ? ~uint64_t{0} : i == word ? below : 0));
+      count += CountWord(words[i] & (i < word ? ~uint64_t{0} : i == word ? below : 0));
     }
-    return static_cast<uint32_t>(sums * kEveryByte >> 56);
+    return count;
   }
 
   // All occupied slots, 0 to 256.
@@ -66,16 +65,7 @@ struct SlotBitmap {
   uint32_t PreviousClear(uint32_t slot) const { return Previous(slot, ~uint64_t{0}); }
 
  private:
-  static constexpr uint64_t kEveryByte = 0x0101010101010101;
-
-  static uint64_t ByteSums(uint64_t word) {
-    word -= word >> 1 & 0x5555555555555555;
-    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
-    return (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
-  }
-  static uint32_t CountWord(uint64_t word) {
-    return static_cast<uint32_t>(ByteSums(word) * kEveryByte >> 56);
-  }
+  static uint32_t CountWord(uint64_t word) { return static_cast<uint32_t>(std::popcount(word)); }
 
   uint32_t Next(uint32_t slot, uint64_t flip) const {
     if (slot >= kSlots) return kSlots;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -13,6 +14,16 @@ namespace anteroom {
 namespace {
 
 constexpr int64_t kDayMs = 24 * 3600 * 1000;
+
+// Handles 1 to kPeople are somebody's.
+constexpr uint32_t kPeople = 3000;
+struct People {
+  Roster roster{1};
+  Heard heard{roster.soft_deadlines()};
+  People() {
+    for (uint32_t i = 1; i <= kPeople; ++i) REQUIRE_EQ(roster.Add(1, std::to_string(i)), i);
+  }
+};
 
 std::vector<uint32_t> PopAll(Heard& heard, int64_t now_ms) {
   std::vector<Heard::Over> over;
@@ -25,7 +36,8 @@ std::vector<uint32_t> PopAll(Heard& heard, int64_t now_ms) {
 }
 
 TEST_CASE("heard: a deadline is over at its very millisecond, not before") {
-  Heard heard;
+  People people;
+  Heard& heard = people.heard;
   heard.Hear(7, 1000, 500);
   CHECK_EQ(heard.DeadlineOf(7, 1000), 1500);
   CHECK(PopAll(heard, 1499).empty());
@@ -34,7 +46,8 @@ TEST_CASE("heard: a deadline is over at its very millisecond, not before") {
 }
 
 TEST_CASE("heard: being heard from again moves the deadline, clearing takes it away") {
-  Heard heard;
+  People people;
+  Heard& heard = people.heard;
   heard.Hear(1, 0, 100);
   heard.Hear(2, 0, 100);
   heard.Hear(1, 50, 100);
@@ -45,7 +58,8 @@ TEST_CASE("heard: being heard from again moves the deadline, clearing takes it a
 
 TEST_CASE("heard: the low 32 bits are enough for 24 days, at any age of the engine") {
   for (const int64_t start_ms : {int64_t{0}, (int64_t{1} << 32) - kDayMs, int64_t{3} << 33}) {
-    Heard heard;
+    People people;
+    Heard& heard = people.heard;
     heard.Hear(64, start_ms, 24 * kDayMs);
     CHECK_EQ(heard.DeadlineOf(64, start_ms), start_ms + 24 * kDayMs);
     CHECK(PopAll(heard, start_ms + 24 * kDayMs - 1).empty());
@@ -53,15 +67,36 @@ TEST_CASE("heard: the low 32 bits are enough for 24 days, at any age of the engi
   }
 }
 
+TEST_CASE("heard: whoever is gone has no deadline, nor has the next one with the handle") {
+  People people;
+  people.heard.Hear(7, 0, 100);
+  people.roster[7].state = 1;
+  people.roster.Remove(7);
+  CHECK_EQ(people.roster.Add(1, "somebody new"), 7);
+  CHECK_EQ(people.heard.DeadlineOf(7, 0), Heard::kNever);
+  CHECK(PopAll(people.heard, 100).empty());
+  people.heard.Hear(7, 100, 50);
+  CHECK(PopAll(people.heard, 149).empty());
+  CHECK_EQ(PopAll(people.heard, 150), std::vector<uint32_t>{7});
+}
+
+TEST_CASE("heard: an earlier deadline than the one before is kept to") {
+  People people;
+  people.heard.Hear(7, 0, 5000);
+  people.heard.Hear(7, 10, 20);
+  CHECK_EQ(PopAll(people.heard, 30), std::vector<uint32_t>{7});
+}
+
 TEST_CASE("heard: as a plain map does, over a million random operations") {
   std::mt19937_64 random(TestSeed());
   const auto below = [&](uint64_t limit) { return random() % limit; };
-  Heard heard;
+  People people;
+  Heard& heard = people.heard;
   std::unordered_map<uint32_t, int64_t> model;
   // Across the place where 32 bits begin again.
   int64_t now_ms = (int64_t{1} << 32) - 2'000'000;
   for (int step = 0; step < 1'000'000; ++step) {
-    const auto visitor = static_cast<uint32_t>(1 + below(3000));
+    const auto visitor = static_cast<uint32_t>(1 + below(kPeople));
     switch (below(8)) {
       case 0:
         heard.Clear(visitor);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "server/base/check.h"
+#include "server/base/prefetch.h"
 #include "server/engine/id_index.h"
 #include "tests/support/seed.h"
 
@@ -27,7 +28,7 @@ struct VectorKeys {
     const Entry& entry = entries->at(handle - 1);
     return {entry.room, entry.id};
   }
-  void Prefetch(uint32_t handle) const { __builtin_prefetch(&(*entries)[handle - 1]); }
+  void Prefetch(uint32_t handle) const { PrefetchLine(&(*entries)[handle - 1]); }
 };
 
 using Index = IdIndex<VectorKeys>;

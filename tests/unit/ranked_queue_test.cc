@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "server/base/check.h"
+#include "server/base/prefetch.h"
 #include "server/engine/ranked_queue.h"
 #include "tests/support/seed.h"
 
@@ -25,7 +26,7 @@ struct Entries {
   explicit Entries(size_t count) : all(count + 1) {}
   QueueKey KeyOf(uint32_t handle) const { return all[handle].key; }
   void SetPlace(uint32_t handle, QueuePlace place) { all[handle].place = place; }
-  void Prefetch(uint32_t handle) const { __builtin_prefetch(&all[handle]); }
+  void Prefetch(uint32_t handle) const { PrefetchLine(&all[handle]); }
 };
 
 QueuePlace Insert(RankedQueue& queue, Entries& entries, uint32_t handle, QueueKey key) {
