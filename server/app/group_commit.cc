@@ -36,12 +36,15 @@ GroupCommit::GroupCommit(uv_loop_t* loop, Engine* engine, storage::LogWriter* wr
       options_(options),
       builder_(writer->next_sequence(), writer->frame_payload_bytes_max()),
       durable_sequence_(writer->next_sequence() - 1) {
-  write_work_.data = this;
+  for (WriteTask& task : tasks_) {
+    task.commit = this;
+    task.work.data = &task;
+  }
   prepare_work_.data = this;
 }
 
 GroupCommit::~GroupCommit() {
-  CHECK(!writing_ && !preparing_);
+  CHECK(!tasks_queued() && !preparing_);
 }
 
 storage::EngineMark GroupCommit::Mark() const {
@@ -88,17 +91,37 @@ void GroupCommit::Start() {
 
 void GroupCommit::StartWrite() {
   writing_ = true;
+  task_ = tasks_[0].queued ? &tasks_[1] : &tasks_[0];
+  CHECK(!task_->queued);
+  task_->queued = true;
+  task_->taken = false;
+  task_->done.store(false, std::memory_order_relaxed);
   const int error = uv_queue_work(
-      loop_, &write_work_,
+      loop_, &task_->work,
       [](uv_work_t* work) {
-        auto* self = static_cast<GroupCommit*>(work->data);
+        auto* task = static_cast<WriteTask*>(work->data);
+        GroupCommit* self = task->commit;
         const uint64_t start_ns = uv_hrtime();
         self->write_status_ = self->ending_ ? self->writer_.WriteEnd(self->end_mark_)
                                             : self->writer_.Write(self->in_flight_);
         self->write_took_us_ = (uv_hrtime() - start_ns) / 1000;
+        task->done.store(true, std::memory_order_release);
       },
-      [](uv_work_t* work, int) { static_cast<GroupCommit*>(work->data)->OnWritten(); });
+      [](uv_work_t* work, int) {
+        auto* task = static_cast<WriteTask*>(work->data);
+        task->queued = false;
+        if (!task->taken) task->commit->OnWritten();
+      });
   CHECK_EQ(error, 0);
+}
+
+void GroupCommit::TakeDone() {
+  // Without the other one free, the next batch could not start.
+  const WriteTask& other = task_ == &tasks_[0] ? tasks_[1] : tasks_[0];
+  if (other.queued) return;
+  task_->taken = true;
+  OnWritten();
+  Start();
 }
 
 void GroupCommit::OnWritten() {
@@ -177,6 +200,7 @@ void GroupCommit::check_invariants() const {
   builder_.check_invariants();
   CHECK_LE(durable_sequence_, last_sequence());
   CHECK(!(writing_ && blocked_));
+  CHECK(writing_ || !(tasks_[0].queued && tasks_[1].queued));
   if (!writing_) in_flight_.check_invariants();
   const uint64_t first_staged = builder_.next_sequence() - builder_.staged_records();
   CHECK_EQ(durable_sequence_ + in_flight_.record_count() + 1, first_staged);

@@ -139,6 +139,7 @@ void Server::Turn() {
   if (phase_ == Phase::kRunning) watches_.Push();
   if (stop_asked_) StepStop();
   if (phase_ <= Phase::kStopping) commit_.Start();
+  connections_.Release(commit_.released_sequence());
   connections_.Flush();
   Arm();
 }

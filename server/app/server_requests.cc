@@ -95,6 +95,7 @@ void Server::WorkOne(const net::Arrival& arrival, const OneOperation& one) {
 
 void Server::Work(std::span<const protocol::Request> requests,
                   std::span<const net::Arrival> arrivals) {
+  commit_.Advance();
   SettleSpace();
   requests_.Count(static_cast<int64_t>(loop_ms_), static_cast<uint32_t>(requests.size()));
   desk_.Prefetch(requests);

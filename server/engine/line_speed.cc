@@ -1,19 +1,20 @@
 #include "server/engine/line_speed.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "server/base/check.h"
 
 namespace anteroom {
 namespace {
 
-uint64_t SquareRoot(uint64_t square) {
+uint32_t SquareRoot(uint64_t square) {
   uint64_t root = 0;
-  for (uint64_t bit = uint64_t{1} << 31; bit != 0; bit >>= 1) {
+  for (uint64_t bit = uint64_t{1} << (std::bit_width(square | 1) - 1) / 2; bit != 0; bit >>= 1) {
     const uint64_t tried = root | bit;
     if (tried * tried <= square) root = tried;
   }
-  return root;
+  return static_cast<uint32_t>(root);
 }
 
 }  // namespace

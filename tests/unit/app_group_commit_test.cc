@@ -183,6 +183,33 @@ TEST_CASE("what is durable outlives a loss of power") {
   REQUIRE_FALSE(replay.ended);
 }
 
+TEST_CASE("a batch that is done is taken in within a turn, and the next one starts") {
+  MemoryFiles disk(1);
+  {
+    Log log(&disk);
+    // The loop does not turn meanwhile.
+    log.Append(1);
+    log.commit->Start();
+    const uint64_t limit_ns = uv_hrtime() + 60'000'000'000;
+    while (log.commit->durable_sequence() < 1 && uv_hrtime() < limit_ns) {
+      log.commit->Advance();
+      log.commit->check_invariants();
+    }
+    REQUIRE(log.commit->durable_sequence() == 1);
+    // As long as it has not heard of the first one's end, the second one's is not taken in.
+    log.Append(1);
+    log.commit->Start();
+    for (int i = 0; i < 1000; ++i) log.commit->Advance();
+    REQUIRE(log.commit->durable_sequence() == 1);
+    REQUIRE_FALSE(log.commit->idle());
+    log.Append(1);
+    log.RunUntil([&] { return log.commit->idle(); });
+    REQUIRE(log.commit->durable_sequence() == 3);
+  }
+  disk.LosePower(storage::Unsynced::kDropped);
+  REQUIRE(ReadLog(&disk).records == 3);
+}
+
 TEST_CASE("a clean stop writes the end") {
   MemoryFiles disk(1);
   {
