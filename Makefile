@@ -119,13 +119,13 @@ ALL_SOURCES := $(PROTOCOL_SOURCES) $(call sources,$(addprefix server/,$(SERVER_P
 # --- what can be built ---
 
 LIBRARIES := $(BUILD)/lib/libanteroom_protocol.a $(BUILD)/lib/libanteroom.a $(BUILD)/lib/libanteroom_testing.a
-PROGRAM_NAMES := $(if $(wildcard server/app/main.cc),anteroomd) $(if $(wildcard tools/cli/main.cc),anteroom)
+PROGRAM_NAMES := anteroomd anteroom
 PROGRAMS := $(addprefix $(BUILD)/bin/,$(PROGRAM_NAMES))
 E2E_PROGRAMS := $(patsubst tests/e2e/%.cc,$(BUILD)/bin/%,$(E2E_SOURCES))
 BENCHES := $(patsubst bench/%.cc,$(BUILD)/bin/%,$(BENCH_SOURCES))
-UNIT_TESTS := $(if $(UNIT_SOURCES),$(BUILD)/bin/unit_tests)
-SCRIPT_TESTS := $(if $(SCRIPT_SOURCES),$(BUILD)/bin/script_tests)
-LOADGEN := $(if $(LOADGEN_SOURCES),$(BUILD)/bin/loadgen)
+UNIT_TESTS := $(BUILD)/bin/unit_tests
+SCRIPT_TESTS := $(BUILD)/bin/script_tests
+LOADGEN := $(BUILD)/bin/loadgen
 EXAMPLES := $(patsubst client/examples/%.cc,$(BUILD)/bin/example_%,$(EXAMPLE_SOURCES))
 
 .PHONY: all deps run test check bench bench-engine bench-redis install format tidy clean help
@@ -257,9 +257,7 @@ bench-redis: deps
 
 # --- installing ---
 
-# The engine's headers come along only if anteroom_testing's need them.
-HEADERS := $(foreach folder,protocol client client/testing,$(wildcard $(folder)/*.h)) \
-  $(if $(shell grep -ls '"server/' client/testing/*.h),$(wildcard server/base/*.h server/engine/*.h server/auth/*.h))
+HEADERS := $(foreach folder,protocol client client/testing,$(wildcard $(folder)/*.h))
 LIBDIR = $(DESTDIR)$(PREFIX)/lib
 # The Abseil packages that the library's headers and objects use.
 LIBRARY_ABSL := absl_flat_hash_map absl_random_random absl_status absl_statusor absl_str_format absl_strings absl_time
@@ -267,7 +265,7 @@ FILL_IN = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@ABS
 
 install: all
 	install -d $(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/anteroom
-	$(if $(PROGRAMS),install $(PROGRAMS) $(DESTDIR)$(PREFIX)/bin)
+	install $(PROGRAMS) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(BUILD)/lib/libanteroom.a $(BUILD)/lib/libanteroom_testing.a $(LIBDIR)
 	for header in $(HEADERS); do \
 	  install -D -m 644 $$header $(DESTDIR)$(PREFIX)/include/anteroom/$$header || exit 1; done

@@ -1,7 +1,6 @@
 #include "client/session.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "client/check.h"
@@ -11,8 +10,6 @@
 namespace anteroom::client {
 
 namespace {
-
-constexpr size_t kRequestIdOffset = 8;  // in a frame's header
 
 // Whether a request of this operation, once sent, may have changed something.
 bool Changes(protocol::Operation operation) {
@@ -101,7 +98,7 @@ void Session::SendFrame(uint32_t request_id, std::string_view frame) {
   std::string* const output = link_->output();
   const size_t start = output->size();
   output->append(frame);
-  std::memcpy(output->data() + start + kRequestIdOffset, &request_id, sizeof request_id);
+  protocol::SetRequestId(output->data() + start, request_id);
   // One write for all that is asked in this turn.
   if (start == 0) prepare_->Start();
 }

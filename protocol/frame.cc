@@ -20,4 +20,11 @@ FrameStatus TakeFrame(std::string_view bytes, FrameHeader* header, std::string_v
   return FrameStatus::kComplete;
 }
 
+FrameStatus PeekFrame(std::string_view bytes) {
+  FrameHeader header;
+  std::string_view payload;
+  size_t consumed = 0;
+  return TakeFrame(bytes, &header, &payload, &consumed);
+}
+
 }  // namespace anteroom::protocol

@@ -48,6 +48,14 @@ enum class FrameStatus {
 FrameStatus TakeFrame(std::string_view bytes, FrameHeader* header, std::string_view* payload,
                       size_t* consumed);
 
+// What TakeFrame would say.
+FrameStatus PeekFrame(std::string_view bytes);
+
+// Another request id for the frame that begins at frame[0].
+inline void SetRequestId(char* frame, uint32_t request_id) {
+  std::memcpy(frame + kHeaderBytes - sizeof request_id, &request_id, sizeof request_id);
+}
+
 // Appends a whole frame with the bytes of `message` as its payload.
 template <typename Message>
 void AppendFrame(uint8_t operation, FrameKind kind, uint32_t request_id, const Message& message,

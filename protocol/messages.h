@@ -313,7 +313,7 @@ struct VisitorPush {
 // ---- the daemon ----
 
 struct PingReply {
-  uint64_t at_ms = 0;  // the loop's own time
+  uint64_t at_ms = 0;  // engine time
   ANTEROOM_FIELDS(ANTEROOM_FIELD(at_ms))
 };
 

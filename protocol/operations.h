@@ -1,4 +1,5 @@
-// The one table of operations. Dispatch, codec, names, the CLI's help and PROTOCOL.md come from it.
+// The one table of operations. Dispatch, codec and names come from it; a test holds PROTOCOL.md to
+// it.
 // A number once given is never reused.
 #ifndef ANTEROOM_PROTOCOL_OPERATIONS_H_
 #define ANTEROOM_PROTOCOL_OPERATIONS_H_

@@ -58,9 +58,12 @@ int main(int argc, char** argv) {
       });
   if (!watch.ok()) return 1;
 
-  // Ann has paid. This neither waits nor fails while the daemon is away: it is retried.
-  const absl::Status taken =
-      anteroom.FinishLater(kRoom, "ann", {.outcome = protocol::Outcome::kCompleted});
+  // Ann has paid. This neither waits nor fails while the daemon is away: it is retried. The token
+  // says which session is meant, whatever Ann has begun by the time it arrives.
+  const absl::StatusOr<protocol::VisitorReply> ann = anteroom.Status(kRoom, "ann");
+  if (!ann.ok() || !ann->token.has_value()) return 1;
+  const absl::Status taken = anteroom.FinishLater(
+      kRoom, "ann", {.token = ann->token->view(), .outcome = protocol::Outcome::kCompleted});
   if (!taken.ok()) return 1;
 
   admitted.get_future().wait();

@@ -5,7 +5,7 @@
 //
 //   commit.Append(record)            before the engine applies it
 //   commit.last_sequence()           the mark of everything said from now on
-//   commit.Start()                   at the end of every turn
+//   commit.Start()                   before and after a turn's requests
 //   commit.Advance()                 now and then within a long one
 //   commit.released_sequence()       records up to here may show in what leaves
 //

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/flags/flag.h"
+#include "absl/flags/marshalling.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/reflection.h"
 #include "absl/strings/numbers.h"
@@ -22,7 +23,8 @@ ABSL_FLAG(std::string, durability, "commit", "what replies wait for");
 ABSL_FLAG(std::string, durability_interval, "100ms", "most that durability interval may lose");
 ABSL_FLAG(bool, virtual_clock, false, "time stands still until it is advanced");
 ABSL_FLAG(std::string, segment_bytes, "64M", "size of a log segment");
-ABSL_FLAG(std::string, max_connections, "19000", "most connections at a time");
+ABSL_FLAG(std::string, max_connections, std::to_string(anteroom::limits::kConnectionsMax),
+          "most connections at a time");
 
 namespace anteroom::app {
 namespace {
@@ -214,6 +216,12 @@ absl::StatusOr<std::optional<Options>> ParseOptions(int argc, char** argv) {
     const size_t equals = argument.find('=');
     const std::string name = FlagName(argument);
     const std::string value = equals == std::string::npos ? "" : argument.substr(equals);
+    if (bool set; name == "virtual_clock" && !value.empty()) {
+      std::string unused;
+      if (!absl::ParseFlag(value.substr(1), &set, &unused)) {
+        return Wrong("--virtual-clock" + value + ": it takes true or false");
+      }
+    }
     argument = "--";
     argument += name;
     argument += value;

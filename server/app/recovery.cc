@@ -8,6 +8,7 @@
 #include "server/auth/random.h"
 #include "server/engine/command.h"
 #include "server/storage/log_recovery.h"
+#include "server/storage/storage_status.h"
 
 namespace anteroom::app {
 namespace {
@@ -89,7 +90,13 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
       storage::RecoveryMode::kMend,
       options.virtual_clock ? storage::DirectoryKind::kTest : storage::DirectoryKind::kReal};
   const auto log = storage::RecoverLog(files, options.directory, log_options, replay);
-  if (!log.ok()) return log.status();
+  if (!log.ok()) {
+    if (storage::KindOf(log.status()) != storage::FailureKind::kWrongKind) return log.status();
+    return absl::FailedPreconditionError(
+        std::string(log.status().message()) +
+        (options.virtual_clock ? ": start without --virtual-clock, or with another --data"
+                               : ": start with --virtual-clock, or with another --data"));
+  }
   if (!log->empty) {
     recovered.log_bytes =
         (log->segment_count - 1) * log->last_header.segment_bytes + log->end_offset_bytes;

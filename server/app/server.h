@@ -1,10 +1,11 @@
 // The daemon once it is recovered: one loop that owns everything that changes. A turn of it:
 //
 //   libuv reads, writes on, tells of a batch on disk
-//   1  the clock is read, once; what is due by now is done
-//   2  what the disk has taken may leave
-//   3  all requests that have arrived are worked, as far as the budgets go
-//   4  watches push
+//   1  the clock is read, once; what is due by now is done, and watches push it
+//   2  what the disk has taken may leave; what was staged meanwhile goes to the disk
+//   3  all requests that have arrived are worked, as far as the budgets go, in chunks; between two
+//      chunks the disk gets the next batch if it is done with the one before
+//   4  watches push; a stop goes on
 //   5  what was staged goes to the disk, if nothing is on its way
 //   6  one write for each connection that has something to say
 //

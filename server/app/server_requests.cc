@@ -13,14 +13,16 @@ namespace anteroom::app {
 using protocol::ErrorCode;
 using protocol::FrameKind;
 using protocol::Operation;
+using protocol::Reason;
 using protocol::Refusal;
 
 namespace {
 
-// Whether a refusal says nothing of any room's state, and so need not wait for the disk.
+// Whether a refusal says nothing of any room's state, and so need not wait for the disk; when the
+// disk is what is missing, it must not.
 bool IsImmediate(const Refusal& refusal) {
-  return refusal.error == ErrorCode::kUnavailable || refusal.error == ErrorCode::kInvalid ||
-         refusal.error == ErrorCode::kTooLarge;
+  return refusal.error == ErrorCode::kUnavailable &&
+         (refusal.reason == Reason::kDiskFull || refusal.reason == Reason::kDiskSlow);
 }
 
 }  // namespace
@@ -61,8 +63,8 @@ void Server::WorkOne(const net::Arrival& arrival, const OneOperation& one) {
   if constexpr (kOperation == Operation::kHello) {
     CHECK(false);  // the table of connections answers it
   } else if constexpr (kOperation == Operation::kPing) {
-    Answer<kOperation>(arrival,
-                       anteroom::Answer<protocol::PingReply>(protocol::PingReply{loop_ms_}));
+    Answer<kOperation>(arrival, anteroom::Answer<protocol::PingReply>(
+                                    protocol::PingReply{static_cast<uint64_t>(desk_.now_ms())}));
   } else if constexpr (kOperation == Operation::kHealth) {
     Answer<kOperation>(arrival, anteroom::Answer<protocol::HealthReply>(DescribeHealth()));
   } else if constexpr (kOperation == Operation::kStats) {

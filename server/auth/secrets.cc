@@ -59,7 +59,7 @@ absl::StatusOr<Secrets> ParseSecrets(std::string_view text) {
   Secrets secrets;
   const char* const end = words[1].data() + words[1].size();
   const auto [stop, error] = std::from_chars(words[1].data(), end, secrets.token_key_id);
-  if (error != std::errc() || stop != end || secrets.token_key_id == 0) {
+  if (error != std::errc() || stop != end || ToStd(words[1]).starts_with('0')) {
     return Wrong("the token key has no id");
   }
   if (words[2].size() != 2 * kTokenKeyBytes || !IsHex(ToStd(words[2]))) {

@@ -18,13 +18,14 @@ namespace anteroom::limits {
 
 // Rooms that exist at a time. A room costs some hundreds of bytes and a name.
 inline constexpr size_t kRoomsMax = 1'000'000;
-// People waiting or inside, all rooms together; 64 bytes each.
+// People waiting or inside, all rooms together; some 60 bytes each, twice that inside, and the rest
+// of an id beyond 16 bytes.
 inline constexpr size_t kVisitorsMax = 100'000'000;
 // Ended visitors remembered in a room; the oldest goes first.
 inline constexpr size_t kMemoriesPerRoomMax = 100'000;
 // Ended admissions remembered of one visitor in a room; the oldest goes first. It bounds how many
 // tokens have to be compared to tell an ended one from a wrong one.
-inline constexpr size_t kMemoriesPerVisitorMax = 8;
+inline constexpr size_t kMemoriesPerVisitorMax = 64;
 // People kept out of a room at a time.
 inline constexpr size_t kBlocksPerRoomMax = 100'000;
 // Admissions by key that a room remembers; the oldest goes first.

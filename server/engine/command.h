@@ -7,7 +7,8 @@
 //   9       -     the command, in the encoding of protocol/codec.h
 //
 // Applied to a state in which it makes no sense (a claim of somebody absent) a command does
-// nothing: what is decided stands before the record, but any sequence of commands is a valid log.
+// nothing: what is decided stands before the record, but any sequence of records that DecodeRecord
+// takes, their times not falling, is a valid log.
 // Types are never reused; a later field is appended as an optional one, for which every command
 // begins with a presence byte from the start.
 #ifndef ANTEROOM_SERVER_ENGINE_COMMAND_H_
@@ -162,7 +163,12 @@ void EncodeRecord(int64_t at_ms, const OneCommand& one, std::string* record) {
   protocol::Encode(one, record);
 }
 
-// False when the bytes are no record. Views in *command point into `record`.
+// The latest time of a record, in the year 6429: it and any duration after it fit in 48 bits.
+inline constexpr int64_t kRecordMsMax = int64_t{1} << 47;
+
+// False when the bytes are no record, or say what the engine cannot hold: settings out of their
+// ranges, a name or an id that is none, a time beyond kRecordMsMax. Views in *command point into
+// `record`.
 bool DecodeRecord(std::string_view record, int64_t* at_ms, Command* command);
 
 }  // namespace anteroom

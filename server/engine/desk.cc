@@ -56,7 +56,8 @@ template void Desk::Record(const command::Revoke&);
 void Desk::TakeIn(const Effects& effects) {
   for (const VisitorEffect& effect : effects.visitors) {
     RoomMeters& meters = meters_[effect.room];
-    if (effect.state == protocol::State::kWaiting) {
+    if (effect.state == protocol::State::kWaiting &&
+        engine_.visitor(effect.visitor).requeues == 0) {
       meters.joins.Count(now_ms_);
       all_.joins.Count(now_ms_);
     } else if (effect.state == protocol::State::kAdmitted) {

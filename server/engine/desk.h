@@ -116,6 +116,8 @@ class Desk {
 
   // What a watch pushes: as status says it, but nobody is heard from.
   Answer<protocol::VisitorReply> Look(std::string_view room, std::string_view visitor);
+  // As an effect left somebody who is waiting or inside. No record, and nobody's time is looked at.
+  protocol::VisitorReply DescribePresent(uint32_t visitor) const;
   // What is known of somebody who has just ended, from an effect's memory.
   protocol::VisitorReply DescribeEnded(uint32_t memory) const;
   Answer<protocol::RoomReply> LookAtRoom(std::string_view room);
@@ -149,6 +151,8 @@ class Desk {
   Seen See(std::string_view room, std::string_view visitor);
   uint32_t FindPrefetched(uint32_t room, std::string_view id);
   Shown Resolve(const Seen& seen, std::string_view visitor, std::string_view token) const;
+  // The memory of a visitor's last admission that ended, or kNoHandle.
+  uint32_t LastAdmission(uint32_t room, std::string_view id) const;
   void Hear(const Room& room, uint32_t visitor);
   // Nothing when the log takes what the command would write.
   std::optional<protocol::Refusal> CheckLogSpace(bool newcomer) const;

@@ -76,6 +76,12 @@ void Desk::Describe(const Room& room, uint32_t visitor, VisitorReply* reply) con
   reply->at_ms = entry.at_ms.Get();
 }
 
+VisitorReply Desk::DescribePresent(uint32_t visitor) const {
+  VisitorReply reply;
+  Describe(*engine_.RoomAt(engine_.visitor(visitor).room), visitor, &reply);
+  return reply;
+}
+
 VisitorReply Desk::DescribeEnded(uint32_t memory) const {
   const Memory& ended = engine_.memory(memory);
   VisitorReply reply;

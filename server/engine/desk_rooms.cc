@@ -62,7 +62,7 @@ Answer<RoomReply> Desk::Handle(const protocol::RoomCreateOperation& create) {
     return Refused(nullptr, Refuse(ErrorCode::kConflict, "there is a room \"" + std::string(name) +
                                                              "\" already; room set changes it"));
   }
-  if (engine_.room_names().size() >= limits::kRoomsMax) {
+  if (!engine_.CanCreateRoom()) {
     Refusal refusal = Refuse(ErrorCode::kUnavailable, "the daemon holds as many rooms as it may");
     refusal.reason = Reason::kTooManyRooms;
     return Refused(nullptr, std::move(refusal));

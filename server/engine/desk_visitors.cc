@@ -47,7 +47,7 @@ std::optional<Refusal> Desk::CheckNewcomer(const Room& room, std::string_view vi
     refusal.retry_after_ms = static_cast<uint64_t>(*until_ms - now_ms_);
     return refusal;
   }
-  if (engine_.roster().size() >= limits::kVisitorsMax) {
+  if (!engine_.HasPlaceForNewcomer()) {
     Refusal refusal = Refuse(ErrorCode::kUnavailable, "the daemon holds as many people as it may");
     refusal.reason = Reason::kTooManyVisitors;
     return refusal;
@@ -165,6 +165,14 @@ Answer<VisitorReply> Desk::Handle(const protocol::TouchOperation& touch) {
   return Described(*seen.room, seen.visitor);
 }
 
+uint32_t Desk::LastAdmission(uint32_t room, std::string_view id) const {
+  uint32_t memory = engine_.FindMemory(room, id, now_ms_);
+  while (memory != kNoHandle && engine_.memory(memory).admission == 0) {
+    memory = engine_.OlderMemory(memory, now_ms_);
+  }
+  return memory;
+}
+
 Answer<VisitorReply> Desk::Handle(const protocol::FinishOperation& finish) {
   const auto& [room_name, visitor, token, said_outcome] = finish.message;
   const Outcome outcome = said_outcome.value_or(Outcome::kCancelled);
@@ -177,11 +185,12 @@ Answer<VisitorReply> Desk::Handle(const protocol::FinishOperation& finish) {
     shown = Resolve(seen, visitor, *token);
     if (!shown.current && shown.memory == kNoHandle) return Refused(seen.room, BadToken());
   } else if (seen.visitor != kNoHandle) {
-    if (engine_.visitor(seen.visitor).waiting()) {
+    shown.current = !engine_.visitor(seen.visitor).waiting();
+    if (!shown.current) shown.memory = LastAdmission(seen.room->number, visitor);
+    if (!shown.current && shown.memory == kNoHandle) {
       return Refused(seen.room,
                      Refuse(ErrorCode::kConflict, "waiting, not let in yet: nothing to finish"));
     }
-    shown.current = true;
   } else {
     shown.memory = engine_.FindMemory(seen.room->number, visitor, now_ms_);
     if (shown.memory == kNoHandle) {

@@ -10,7 +10,10 @@ using protocol::Outcome;
 using protocol::Reason;
 
 Engine::Engine(EngineOptions options)
-    : roster_(options.index_seed), memories_(options.index_seed), blocks_(options.index_seed) {}
+    : queue_pool_(options.queue_nodes_max),
+      roster_(options.index_seed),
+      memories_(options.index_seed),
+      blocks_(options.index_seed) {}
 
 Engine::~Engine() = default;
 
@@ -57,12 +60,24 @@ const Room* Engine::RoomAt(uint32_t number) const {
   return recent_ = found->second.get();
 }
 
+bool Engine::CanCreateRoom() const {
+  return rooms_.size() < limits::kRoomsMax;
+}
+
+bool Engine::HasPlaceForNewcomer() const {
+  // A node holds one lane only. Everybody inside may go back to a lane that nobody else is in, each
+  // room may yet open both of its queues, and neighbours that are three quarters full stay apart.
+  const uint64_t inside = overall_.admitted + overall_.active;
+  return roster_.size() < limits::kVisitorsMax &&
+         queue_pool_.HasRoom(3 + inside + 4 * rooms_.size() + roster_.size() / 64);
+}
+
 Room* Engine::MutableRoom(uint32_t number) {
   return const_cast<Room*>(RoomAt(number));
 }
 
 void Engine::Do(const command::RoomCreate& create, Effects* effects) {
-  if (FindRoom(create.name) != nullptr || rooms_.size() >= limits::kRoomsMax) return;
+  if (FindRoom(create.name) != nullptr || !CanCreateRoom()) return;
   const uint32_t number = next_room_++;
   auto room = std::make_unique<Room>(number, std::string(create.name), &queue_pool_);
   room->policy = Changed(Policy{}, create.settings);
@@ -234,7 +249,7 @@ void Engine::Do(const command::Admit& admit, Effects* effects) {
   uint32_t count = 0;
   const uint32_t asked = std::min<uint32_t>(admit.count, protocol::kAdmitCountMax);
   while (count < asked && room->has_free_slot() && !room->line.empty()) {
-    AdmitFirst(*room, effects);
+    LetIn(*room, room->line.First(), effects);
     ++count;
   }
   last_admit_ = {first_admission, count};

@@ -1,6 +1,6 @@
 // The deterministic engine: commands in, effects out.
 //
-//   Engine engine(Engine::Options{.index_seed = seed});
+//   Engine engine(EngineOptions{.index_seed = seed});
 //   Effects effects;
 //   engine.Apply(at_ms, command::Join{room, "alice", 128}, &effects);
 //
@@ -40,6 +40,8 @@ namespace anteroom {
 struct EngineOptions {
   // Seeds the hash of the index, against ids chosen to collide. No part of the state.
   uint64_t index_seed = 0;
+  // Nodes of all lines together; for tests.
+  uint32_t queue_nodes_max = RankedQueuePool::kNodesMax;
 };
 
 // Invariants: everybody is in exactly one of a line and an inside queue, of the room that their
@@ -66,6 +68,7 @@ class Engine {
   // Whether any hard deadline is pending.
   bool has_deadlines() const { return timers_.size() > 0; }
 
+  // Of the whole state (digest.h). Takes up the rooms that changed since the last call.
   Digest digest();
 
   // ---- rooms ----
@@ -74,6 +77,8 @@ class Engine {
   const Room* FindRoom(std::string_view name) const;
   const Room* RoomAt(uint32_t number) const;
   const RoomNames& room_names() const { return names_; }
+  // Whether there can be one more; those deleted count until all that they held is freed.
+  bool CanCreateRoom() const;
   // The sums over all rooms.
   const Overall& overall() const { return overall_; }
 
@@ -89,6 +94,8 @@ class Engine {
   }
   // For whoever keeps the time since visitors were heard from.
   SoftDeadlines soft_deadlines() { return roster_.soft_deadlines(); }
+  // Whether one more can come in. What remains is enough for all who are moved without being asked.
+  bool HasPlaceForNewcomer() const;
   // People before somebody waiting.
   uint64_t AheadOf(const Visitor& visitor) const {
     return queue_pool_.RankOf(QueuePlace{visitor.place});
@@ -157,7 +164,6 @@ class Engine {
   void Pump(Room& room, Cause cause, Effects* effects);
   void PumpPending(Effects* effects);
   void SetBucketTimer(Room& room);
-  void AdmitFirst(Room& room, Effects* effects);
 
   // engine_people.cc: the transitions of one visitor.
   uint32_t AddWaiting(Room& room, std::string_view id, uint8_t lane, Effects* effects);

@@ -22,7 +22,7 @@ void Engine::Pump(Room& room, Cause cause, Effects* effects) {
     const uint64_t admitted = std::min<uint64_t>(allowed, admissions_left_);
     if (rated) room.bucket.Spend(admitted);
     admissions_left_ -= admitted;
-    for (uint64_t i = 0; i < admitted; ++i) AdmitFirst(room, effects);
+    for (uint64_t i = 0; i < admitted; ++i) LetIn(room, room.line.First(), effects);
     if (admitted < allowed && !room.pump_pending) {
       room.pump_pending = true;
       pump_pending_.push_back(room.number);
@@ -57,10 +57,6 @@ void Engine::SetBucketTimer(Room& room) {
   if (wanted_ms != kNever) {
     room.bucket_timer = timers_.Set(TimerKind::kBucket, room.number, wanted_ms, room.number);
   }
-}
-
-void Engine::AdmitFirst(Room& room, Effects* effects) {
-  LetIn(room, room.line.First(), effects);
 }
 
 }  // namespace anteroom

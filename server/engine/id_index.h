@@ -133,9 +133,6 @@ class IdIndex {
  public:
   IdIndex(KeyOf key_of, uint64_t seed) : key_of_(std::move(key_of)), seed_(seed) {}
 
-  static uint64_t Hash(uint64_t seed, uint32_t room, std::string_view id) {
-    return IndexHash(seed, room, id);
-  }
   uint64_t HashOf(uint32_t room, std::string_view id) const { return IndexHash(seed_, room, id); }
 
   // The handle with this key, or kNoHandle. `hash` is HashOf(room, id) here and everywhere below.
@@ -237,6 +234,9 @@ class IdIndex {
   static constexpr size_t kEntriesPerFiveLinesMax = 36;
   static constexpr size_t kEntriesPerBucketMin = 3;
 
+  static constexpr uint32_t kPrefetchSteps = 3;
+  static constexpr uint32_t kKeysPerStep = IndexLine::kSlots / kPrefetchSteps;
+
   // Buckets go by the hash's low bits, so tags take the high ones.
   static uint8_t TagOf(uint64_t hash) {
     const uint8_t tag = static_cast<uint8_t>(hash >> 56);
@@ -288,23 +288,26 @@ class IdIndex {
     }
   }
 
-  // A split comes in three steps, one an insert: ask for the bucket's line, ask for the keys of its
-  // entries, split. What the first two ask for is there when the third needs it; nothing is wrong
-  // when it is not, or when other calls changed the bucket in between.
+  // A split comes in five steps, one an insert: ask for the bucket's line, ask for the keys of its
+  // entries, a few at a time so that nobody waits for a free line buffer, split. What the others
+  // ask for is there when the last one needs it; nothing is wrong when it is not, or when other
+  // calls changed the bucket in between. A split is due at most every seventh insert.
   void StepTowardsSplit() {
-    switch (split_step_) {
-      case 0:
-        PrefetchLine(&buckets_[buckets_.NextToSplit()]);
-        split_step_ = 1;
-        break;
-      case 1:
-        PrefetchKeys(buckets_[buckets_.NextToSplit()]);
-        split_step_ = 2;
-        break;
-      default:
-        Split();
-        split_step_ = 0;
+    if (split_step_ == 0) {
+      PrefetchLine(&buckets_[buckets_.NextToSplit()]);
+    } else if (split_step_ <= kPrefetchSteps) {
+      const IndexLine& line = buckets_[buckets_.NextToSplit()];
+      const uint32_t first = (split_step_ - 1) * kKeysPerStep;
+      for (uint32_t slot = first; slot < first + kKeysPerStep; ++slot) {
+        if (line.handles[slot] != kNoHandle) key_of_.Prefetch(line.handles[slot]);
+      }
+      if (split_step_ == 1 && line.overflow != kNoHandle) overflow_.Prefetch(line.overflow);
+    } else {
+      Split();
+      split_step_ = 0;
+      return;
     }
+    ++split_step_;
   }
 
   void PrefetchKeys(const IndexLine& line) const {

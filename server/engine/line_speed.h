@@ -25,9 +25,6 @@ class LineSpeed {
   // `departures` more people are no longer in line.
   void Depart(int64_t now_ms, uint64_t departures);
 
-  // The line became empty or stood still by order (paused): what was measured no longer holds.
-  void Forget() { *this = LineSpeed{}; }
-
   // Expected wait of somebody with `ahead` people before them. Nothing until two departures have
   // been seen. The range is the estimate by a factor that shrinks with the number of departures
   // that it rests on and that it spans (their counts scatter as a Poisson process does).

@@ -29,10 +29,6 @@ Policy Changed(const Policy& policy, const RoomSettings& said) {
   return changed;
 }
 
-Policy DefaultPolicy() {
-  return Changed(Policy{}, protocol::DefaultSettings());
-}
-
 RoomSettings SettingsOf(const Policy& policy) {
   RoomSettings settings;
   settings.mode = policy.mode;

@@ -40,8 +40,6 @@ struct Policy {
 // The policy after `said` is laid over `policy`.
 Policy Changed(const Policy& policy, const protocol::RoomSettings& said);
 
-Policy DefaultPolicy();
-
 // Everything that is set, as it can be echoed.
 protocol::RoomSettings SettingsOf(const Policy& policy);
 

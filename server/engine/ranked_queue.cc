@@ -4,16 +4,6 @@
 
 namespace anteroom {
 
-void RankedQueue::TakeFrom(RankedQueue& other) {
-  pool_ = other.pool_;
-  head_ = std::exchange(other.head_, 0);
-  tail_ = std::exchange(other.tail_, 0);
-  hint_ = std::exchange(other.hint_, 0);
-  levels_ = std::exchange(other.levels_, 0);
-  size_ = std::exchange(other.size_, 0);
-  bound_ = other.bound_;
-}
-
 uint32_t RankedQueue::At(uint64_t rank, QueuePlace* place) const {
   if (rank >= size_) {
     if (place != nullptr) *place = kNoPlace;
@@ -36,23 +26,6 @@ QueuePlace RankedQueue::Next(QueuePlace place) const {
   const uint32_t slot = pool_->bits(place.node()).NextSet(place.slot() + 1);
   if (slot != kSlotsMax) return QueuePlace::Of(place.node(), slot);
   return StartOf(pool_->next(place.node(), 0));
-}
-
-bool RankedQueue::ReleaseSome(size_t nodes_max) {
-  if (head_ == 0) return true;
-  uint32_t first = pool_->next(head_, 0);
-  for (; nodes_max > 0 && first != 0; --nodes_max) {
-    const uint32_t next = pool_->next(first, 0);
-    size_ -= LiveIn(first);
-    pool_->FreeNode(first);
-    first = next;
-  }
-  pool_->link(head_, 0).next = first;
-  if (first != 0) return false;
-  CHECK_EQ(size_, 0u);
-  pool_->FreeNode(head_);
-  head_ = tail_ = hint_ = levels_ = 0;
-  return true;
 }
 
 void RankedQueue::Open() {

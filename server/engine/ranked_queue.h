@@ -33,7 +33,7 @@
 // SetPlace is called for an element inserted and for every element that has to move; not for one
 // removed. Keys are unique within a queue.
 //
-// Destroying a queue frees nothing: empty it first, or call ReleaseSome until it is done.
+// Destroying a queue frees nothing: empty it first.
 // Threads: none; one owner.
 
 #include <cstddef>
@@ -53,14 +53,6 @@ class RankedQueue {
   explicit RankedQueue(RankedQueuePool* pool) : pool_(pool) {}
   RankedQueue(const RankedQueue&) = delete;
   RankedQueue& operator=(const RankedQueue&) = delete;
-  // The source is empty afterwards, and can be used again.
-  RankedQueue(RankedQueue&& other) noexcept { TakeFrom(other); }
-  // This queue must be empty.
-  RankedQueue& operator=(RankedQueue&& other) noexcept {
-    CHECK_EQ(head_, 0u);
-    TakeFrom(other);
-    return *this;
-  }
 
   // `handle` is not 0 and not in the queue. The place is also told to the owner.
   template <typename Owner>
@@ -105,10 +97,6 @@ class RankedQueue {
   uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  // Gives back up to `nodes_max` nodes without looking at the elements (at most 256 a node); true
-  // when the queue is empty. Once begun, nothing else may be called but this, until it is done.
-  bool ReleaseSome(size_t nodes_max);
-
   // Asks the owner for every key.
   template <typename Owner>
   void check_invariants(const Owner& owner) const;
@@ -130,8 +118,6 @@ class RankedQueue {
   uint32_t LastHandle(uint32_t node) const {
     return pool_->handles(node)[pool_->bits(node).PreviousSet(pool_->meta(node).used)];
   }
-
-  void TakeFrom(RankedQueue& other);
 
   // Elements (ranked_queue_elements.h).
   template <typename Owner>
@@ -167,7 +153,7 @@ class RankedQueue {
   bool CanMergeNext(uint32_t node) const;
   void CheckNodes() const;
 
-  RankedQueuePool* pool_ = nullptr;
+  RankedQueuePool* const pool_;
   uint32_t head_ = 0;  // a node of full height without elements; 0 while the queue is empty
   uint32_t tail_ = 0;  // the last node
   uint32_t hint_ = 0;  // the node of the last insert that was not at the end, or 0

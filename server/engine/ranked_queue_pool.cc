@@ -6,41 +6,12 @@
 
 namespace anteroom {
 
-void RankedQueuePool::RanksOf(std::span<const QueuePlace> places, std::span<uint64_t> ranks) const {
-  CHECK_EQ(places.size(), ranks.size());
-  constexpr size_t kAtOnce = 16;
-  for (size_t begin = 0; begin < places.size(); begin += kAtOnce) {
-    const size_t count = std::min(kAtOnce, places.size() - begin);
-    uint32_t nodes[kAtOnce];
-    size_t still[kAtOnce];
-    for (size_t i = 0; i < count; ++i) {
-      const QueuePlace place = places[begin + i];
-      ranks[begin + i] = bits(place.node()).CountBelow(place.slot());
-      nodes[i] = place.node();
-      still[i] = i;
-    }
-    // One step of every climb that is not at its end, in turn.
-    for (size_t climbing = count; climbing > 0;) {
-      size_t kept = 0;
-      for (size_t k = 0; k < climbing; ++k) {
-        const size_t i = still[k];
-        const Climb step = climb(nodes[i]);
-        ranks[begin + i] += step.span;
-        nodes[i] = step.back;
-        still[kept] = i;
-        kept += step.back != 0;
-      }
-      climbing = kept;
-    }
-  }
-}
-
 uint32_t RankedQueuePool::AllocateNode(uint32_t height, QueueKey key) {
   uint32_t node = free_node_;
   if (node != 0) {
     free_node_ = climb(node).back;
   } else {
-    CHECK_LT(nodes_ever_, kNodesMax);
+    CHECK_LT(nodes_ever_, nodes_max_);
     node = ++nodes_ever_;
     climbs_.Grow(node + 1);
     if (node / kSegmentNodes >= segments_.size()) {

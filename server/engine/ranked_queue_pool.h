@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "server/base/check.h"
@@ -80,12 +79,13 @@ class RankedQueuePool {
     uint8_t block_class;
   };
 
-  RankedQueuePool() = default;
+  // `nodes_max` is for tests.
+  explicit RankedQueuePool(uint32_t nodes_max = kNodesMax) : nodes_max_(nodes_max) {}
   RankedQueuePool(const RankedQueuePool&) = delete;
   RankedQueuePool& operator=(const RankedQueuePool&) = delete;
 
   // Whether `nodes` more can be had. Every Insert takes at most three.
-  bool HasRoom(uint32_t nodes) const { return nodes_ + nodes <= kNodesMax; }
+  bool HasRoom(uint64_t nodes) const { return nodes_ + nodes <= nodes_max_; }
 
   // The rank, from 0, of the element at `place` in its queue: O(log n), no key is looked at.
   uint64_t RankOf(QueuePlace place) const {
@@ -95,10 +95,6 @@ class RankedQueuePool {
     }
     return rank;
   }
-
-  // The ranks of several places at once, of one queue or many: the climbs overlap, so that each
-  // costs a part of what it costs alone. The spans are of one length.
-  void RanksOf(std::span<const QueuePlace> places, std::span<uint64_t> ranks) const;
 
   void PrefetchPlace(QueuePlace place) const {
     PrefetchLine(&bits(place.node()));
@@ -193,6 +189,7 @@ class RankedQueuePool {
   uint32_t AllocateLinks(uint32_t height);
   void FreeLinks(uint32_t links, uint32_t height);
 
+  const uint32_t nodes_max_;
   GrowingArray<Climb> climbs_;
   std::vector<std::unique_ptr<Segment>> segments_;
   uint32_t nodes_ever_ = 0;

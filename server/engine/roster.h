@@ -25,7 +25,11 @@ struct EntryKeys {
     const Entry& entry = (*entries)[handle];
     return {entry.room, entry.id.view()};
   }
-  void Prefetch(uint32_t handle) const { entries->Prefetch(handle); }
+  void Prefetch(uint32_t handle) const {
+    const Entry& entry = (*entries)[handle];
+    PrefetchLine(&entry);
+    PrefetchLine(&entry.room);
+  }
 };
 
 // The one field of an entry that the engine does not own (heard.h).

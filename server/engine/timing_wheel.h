@@ -115,7 +115,7 @@ class TimingWheel {
     SlotRef parent;
     int32_t shift;             // a key's slot is its six bits from here
     uint32_t content[kSlots];  // the list's first entry, or the number of the finer wheel
-    uint8_t length[kSlots];    // of a list, at least; or kOneKey
+    uint8_t length[kSlots];    // of a list, at most; or kOneKey
 
     Key start() const { return static_cast<Key>(start_high) << 64 | start_low; }
     bool Covers(Key key) const { return (key ^ start()) >> (shift + kDigitBits) == 0; }

@@ -1,6 +1,5 @@
 #include "server/net/connection.h"
 
-#include <cstring>
 #include <utility>
 
 #include "server/base/check.h"
@@ -16,8 +15,7 @@ char dropped_input[64 * 1024];
 
 }  // namespace
 
-Connection::Connection(ConnectionHost* host, uint64_t number)
-    : host_(host), number_(number), state_since_ms_(host->loop_ms()) {}
+Connection::Connection(ConnectionHost* host) : host_(host), state_since_ms_(host->loop_ms()) {}
 
 bool Connection::Accept(uv_stream_t* listener) {
   const bool is_pipe = listener->type == UV_NAMED_PIPE;
@@ -86,7 +84,7 @@ void Connection::OnRead(ssize_t bytes) {
   // A stranger gets the first buffer and no more before the HELLO in it has been looked at.
   const bool enough = state_ == State::kGreeting
                           ? input_.size() >= limits::kInputBytesMin
-                          : input_.size() >= limits::kInputUnworkedBytesMax && has_whole_frame();
+                          : input_.size() >= limits::kInputUnworkedBytesMax && has_work();
   if (enough) {
     uv_read_stop(stream());
     reading_ = false;
@@ -108,21 +106,21 @@ FrameStatus Connection::NextFrame(protocol::FrameHeader* header, std::string_vie
   return status;
 }
 
-bool Connection::has_whole_frame() const {
-  const std::string_view bytes = input_.view().substr(worked_bytes_);
-  uint32_t payload_bytes;
-  if (bytes.size() < protocol::kHeaderBytes) return false;
-  std::memcpy(&payload_bytes, bytes.data(), sizeof payload_bytes);
-  return payload_bytes <= bytes.size() - protocol::kHeaderBytes;
+bool Connection::has_work() const {
+  return protocol::PeekFrame(input_.view().substr(worked_bytes_)) != FrameStatus::kPartial;
 }
 
 void Connection::FinishWork() {
   input_.Consume(std::exchange(worked_bytes_, 0));
+  // The turn may have ended before what is left was looked at.
+  if (input_.size() > 0 && partial_since_ms_ == 0 && !has_work()) {
+    partial_since_ms_ = host_->loop_ms();
+  }
   if (!takes_requests()) {
     input_.Clear();
     return;
   }
-  if (input_.size() < limits::kInputUnworkedBytesMax || !has_whole_frame()) ReadMore();
+  if (input_.size() < limits::kInputUnworkedBytesMax || !has_work()) ReadMore();
 }
 
 bool Connection::over_high_water() const {

@@ -56,7 +56,7 @@ class Connection final : public Subscriber {
  public:
   enum class State { kGreeting, kOpen, kDraining, kLingering, kClosed };
 
-  Connection(ConnectionHost* host, uint64_t number);
+  explicit Connection(ConnectionHost* host);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -64,7 +64,6 @@ class Connection final : public Subscriber {
   // for OnClosed all the same.
   bool Accept(uv_stream_t* listener);
 
-  uint64_t number() const { return number_; }
   State state() const { return state_; }
   bool takes_requests() const { return state_ == State::kGreeting || state_ == State::kOpen; }
 
@@ -74,7 +73,8 @@ class Connection final : public Subscriber {
   protocol::FrameStatus NextFrame(protocol::FrameHeader* header, std::string_view* payload);
   // The frames taken are worked; the input may move again. Reads on if there is room.
   void FinishWork();
-  bool has_whole_frame() const;
+  // Something is left to take: a whole frame, or one to refuse.
+  bool has_work() const;
   bool input_ended() const { return input_ended_; }
   void Greeted() { state_ = State::kOpen; }
 
@@ -136,7 +136,6 @@ class Connection final : public Subscriber {
   void Shutdown();
 
   ConnectionHost* const host_;
-  const uint64_t number_;
   State state_ = State::kGreeting;
   bool reading_ = false;
   bool input_ended_ = false;

@@ -57,7 +57,7 @@ Connections::~Connections() {
 }
 
 void Connections::Accept(uv_stream_t* listener) {
-  auto made = std::make_unique<Connection>(static_cast<ConnectionHost*>(this), next_number_++);
+  auto made = std::make_unique<Connection>(static_cast<ConnectionHost*>(this));
   Connection* const connection = made.get();
   connection->slot = all_.size();
   connection->refused = count() >= connections_max_ || stopping_;
@@ -114,13 +114,13 @@ void Connections::Work() {
   }
   WorkChunk();
   for (Connection* connection : worked_) {
-    const bool whole_frame = connection->takes_requests() && connection->has_whole_frame();
+    const bool has_work = connection->takes_requests() && connection->has_work();
     connection->FinishWork();
     if (!connection->takes_requests() || connection->blocked) continue;
     if (connection->over_high_water()) {
       connection->backed_up = true;
       if (!connection->listed.output) OnOutput(connection);
-    } else if (whole_frame) {
+    } else if (has_work) {
       if (!connection->listed.ready) OnInput(connection);
     } else if (connection->input_ended()) {
       connection->Drain();

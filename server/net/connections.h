@@ -1,7 +1,8 @@
 // All connections of the daemon, and the network's part of a turn of the loop:
 //
 //   (libuv reads)                     connections fill their inputs and get in the list `ready`
-//   connections.Work(&worker)         decodes what has arrived, within the budgets, in chunks
+//   connections.Work()                decodes what has arrived, within the budgets, in chunks
+//                                     that the worker is given
 //   connections.Release(sequence)     records up to this one are durable (or need not be)
 //   connections.Flush()               one write for each connection that has something to say
 //
@@ -103,7 +104,6 @@ class Connections : private ConnectionHost {
   bool stopping_ = false;
   uint64_t loop_ms_ = 0;
   uint64_t released_sequence_ = 0;
-  uint64_t next_number_ = 1;
 
   std::vector<std::unique_ptr<Connection>> all_;
   size_t refused_count_ = 0;

@@ -143,10 +143,14 @@ void Watches::OnEffects(const Effects& effects) {
       const uint32_t next = table_.item(item).of_target.next;
       const Subscriber* subscriber = table_.watcher_of(item).subscriber;
       if (subscriber != nullptr && table_.watch(table_.item(item).watch).room != 0) {
-        // The memory is good until the next record only. Who has no room is told later, what is
-        // then known.
-        if (ended && subscriber->has_room()) {
+        // Each change of state is told, also of one that does not last until the turn's end. Who
+        // has no room is told later, what is then known.
+        if (!subscriber->has_room()) {
+          Queue(item);
+        } else if (ended) {
           PushVisitor(item, desk_->DescribeEnded(effect.memory));
+        } else if (table_.item(item).told) {
+          PushVisitor(item, desk_->DescribePresent(effect.visitor));
         } else {
           Queue(item);
         }

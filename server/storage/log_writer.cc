@@ -104,14 +104,14 @@ absl::Status LogWriter::ContinueLog(const RecoveredLog& recovered) {
   return absl::OkStatus();
 }
 
-absl::Status LogWriter::Write(Batch& batch, bool sync) {
+absl::Status LogWriter::Write(Batch& batch) {
   CHECK(!ended_);
   const absl::Status earlier = failure();
   if (!earlier.ok()) return earlier;
   for (; batch.written_ < batch.frames_.size(); ++batch.written_) {
     Frame& frame = batch.frames_[batch.written_];
     const absl::Status status = WriteFrame(frame.bytes, BatchType::kRecords, frame.first_sequence,
-                                           frame.record_count, frame.mark, sync);
+                                           frame.record_count, frame.mark);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -123,14 +123,13 @@ absl::Status LogWriter::WriteEnd(const EngineMark& mark) {
   if (!earlier.ok()) return earlier;
   std::string bytes(kBatchHeaderBytes, '\0');
   bytes += EncodeEndPayload(mark);
-  const absl::Status status =
-      WriteFrame(bytes, BatchType::kEnd, next_sequence(), 0, mark, /*sync=*/true);
+  const absl::Status status = WriteFrame(bytes, BatchType::kEnd, next_sequence(), 0, mark);
   if (status.ok()) ended_ = true;
   return status;
 }
 
 absl::Status LogWriter::WriteFrame(std::string& bytes, BatchType type, uint64_t first_sequence,
-                                   uint32_t record_count, const EngineMark& mark, bool sync) {
+                                   uint32_t record_count, const EngineMark& mark) {
   CHECK_EQ(first_sequence, next_sequence());
   const uint64_t size_bytes = AlignedBatchBytes(bytes.size());
   if (segment_closed_ || offset_bytes_ + size_bytes + kNextBatchBytes > header_.segment_bytes) {
@@ -141,7 +140,7 @@ absl::Status LogWriter::WriteFrame(std::string& bytes, BatchType type, uint64_t 
   SealBatch(bytes, type, first_sequence, record_count, header_.salt);
   CHECK_EQ(bytes.size(), size_bytes);
   absl::Status status = WriteFully(*file_, offset_bytes_, bytes);
-  if (status.ok() && sync) status = file_->Sync();
+  if (status.ok()) status = file_->Sync();
   if (!status.ok()) return Poison(std::move(status));
   offset_bytes_ += size_bytes;
   next_sequence_.store(first_sequence + record_count, std::memory_order_release);

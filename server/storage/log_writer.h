@@ -61,10 +61,9 @@ class LogWriter {
                                                          LogOptions options);
   ~LogWriter();
 
-  // Writes the batch, frame by frame, each synced before the next. `sync` false leaves out the
-  // sync and with it every promise but to survive the end of the process: the daemon always says
-  // true, in every durability, because a lost write before a kept one would read as damage.
-  absl::Status Write(Batch& batch, bool sync = true);
+  // Writes the batch, frame by frame, each synced before the next, in every durability: a lost
+  // write before a kept one would read as damage.
+  absl::Status Write(Batch& batch);
 
   // Writes and syncs the end record; `mark` is the engine's final state. Nothing may be written
   // after it.
@@ -88,7 +87,7 @@ class LogWriter {
   absl::Status BeginLog();
   absl::Status ContinueLog(const RecoveredLog& recovered);
   absl::Status WriteFrame(std::string& bytes, BatchType type, uint64_t first_sequence,
-                          uint32_t record_count, const EngineMark& mark, bool sync);
+                          uint32_t record_count, const EngineMark& mark);
   absl::Status RollOver(const EngineMark& mark);
   absl::Status PrepareNextLocked();
   absl::Status Poison(absl::Status failure);

@@ -179,7 +179,7 @@ refused 'emptied secrets' secrets
 
 # --- clocks, and who else is there ---
 rewind
-refused 'a real directory on a virtual clock' "real data, not a test's" --virtual-clock
+refused 'a real directory on a virtual clock' "real data, not a test's: start without --virtual-clock" --virtual-clock
 rewind
 echo 1 >"$data/lock"
 check 'a lock file with the id of a process that lives: no obstacle' start
@@ -199,7 +199,7 @@ end_daemon TERM
 data=$scratch/test-data
 check 'a virtual clock on an empty directory' start --virtual-clock
 end_daemon TERM
-refused 'a test directory on the real clock' "test"
+refused 'a test directory on the real clock' 'for tests: start with --virtual-clock'
 
 # --- directories that are none ---
 data=$scratch/file/within
@@ -207,6 +207,13 @@ data=$scratch/file/within
 check 'a directory below a file: refused' eval '! start'
 check 'a directory below a file: exit status 1' is "$daemon_status" 1
 check 'a directory below a file: named' says "$scratch/log" "$scratch/file"
+
+# --- wrong usage ---
+for wrong in --virtual-clock=maybe --durability=often --listen=0.0.0.0:1 --segment-bytes=1 --nosuch=1 --data; do
+  timeout 10 "$bin/anteroomd" "$wrong" >"$scratch/usage" 2>&1
+  check "$wrong: exit status 2" is $? 2
+  check "$wrong: names the flag" says "$scratch/usage" "${wrong%%=*}"
+done
 
 # --- every flag is explained ---
 "$bin/anteroomd" --help >"$scratch/help" 2>&1

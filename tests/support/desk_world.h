@@ -33,7 +33,8 @@ class PlainTokens : public TokenMaker {
 };
 
 struct DeskWorld {
-  explicit DeskWorld(uint64_t index_seed = 1) : engine({.index_seed = index_seed}) {
+  explicit DeskWorld(uint64_t index_seed = 1, uint32_t queue_nodes_max = RankedQueuePool::kNodesMax)
+      : engine({.index_seed = index_seed, .queue_nodes_max = queue_nodes_max}) {
     desk.BeginTurn(0);
   }
 

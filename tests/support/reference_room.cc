@@ -17,7 +17,7 @@ using protocol::VisitorReply;
 
 namespace {
 
-constexpr size_t kRememberedPerVisitor = 8;
+constexpr size_t kRememberedPerVisitor = 64;
 
 ReferenceRoom::Answer No(ErrorCode error) {
   ReferenceRoom::Answer answer;
@@ -229,6 +229,13 @@ ReferenceRoom::Ended* ReferenceRoom::NewestEnded(const std::string& id) {
   return nullptr;
 }
 
+ReferenceRoom::Ended* ReferenceRoom::NewestAdmissionEnded(const std::string& id) {
+  for (auto one = ended_.rbegin(); one != ended_.rend(); ++one) {
+    if (one->id == id && one->admission != 0) return &*one;
+  }
+  return nullptr;
+}
+
 const ReferenceRoom::Ended* ReferenceRoom::EndedWith(const std::string& id,
                                                      uint64_t admission) const {
   for (const Ended& one : ended_) {
@@ -384,7 +391,8 @@ ReferenceRoom::Answer ReferenceRoom::Finish(const std::string& id,
       if (ended == nullptr) return No(ErrorCode::kBadToken);
     }
   } else if (present && !inside) {
-    return No(ErrorCode::kConflict);
+    ended = NewestAdmissionEnded(id);
+    if (ended == nullptr) return No(ErrorCode::kConflict);
   } else if (!present) {
     ended = NewestEnded(id);
     if (ended == nullptr) return No(ErrorCode::kNotFound);

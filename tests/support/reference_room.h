@@ -95,6 +95,7 @@ class ReferenceRoom {
   void PumpTime();
   void Hear(Person& person);
   Ended* NewestEnded(const std::string& id);
+  Ended* NewestAdmissionEnded(const std::string& id);
   const Ended* EndedWith(const std::string& id, uint64_t admission) const;
 
   Answer Describe(const std::string& id) const;

@@ -4,7 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string>
+
+#include "protocol/duration.h"
 
 namespace anteroom {
 namespace {
@@ -74,6 +77,27 @@ TEST_CASE("command: an unknown type and a time before the beginning are no recor
   Command command;
   CHECK_FALSE(DecodeRecord(std::string("\x63", 1) + std::string(8, '\0'), &at_ms, &command));
   CHECK_FALSE(DecodeRecord(std::string("\x01", 1) + std::string(8, '\xff'), &at_ms, &command));
+}
+
+TEST_CASE("command: what the engine cannot hold is no record") {
+  const auto is_record = [](const auto& one, int64_t at_ms = 0) {
+    std::string record;
+    EncodeRecord(at_ms, one, &record);
+    Command command;
+    return DecodeRecord(record, &at_ms, &command);
+  };
+  CHECK(is_record(command::Tick{}, kRecordMsMax));
+  CHECK_FALSE(is_record(command::Tick{}, kRecordMsMax + 1));
+  CHECK(is_record(command::Join{7, std::string(255, 'v'), 0}));
+  CHECK_FALSE(is_record(command::Join{7, "", 0}));
+  CHECK(is_record(command::Revoke{7, "v", protocol::kDurationMsMax}));
+  CHECK_FALSE(is_record(command::Revoke{7, "v", protocol::kDurationMsMax + 1}));
+  CHECK_FALSE(is_record(command::Revoke{7, "v", 0}));
+  protocol::RoomSettings settings;
+  CHECK(is_record(command::RoomCreate{"room", settings}));
+  CHECK_FALSE(is_record(command::RoomCreate{"no room", settings}));
+  settings.claim_ttl = protocol::Duration{INT64_MAX};
+  CHECK_FALSE(is_record(command::RoomSet{7, settings}));
 }
 
 }  // namespace

@@ -188,6 +188,30 @@ TEST_CASE("a change of state is pushed at once, and the end is the last word") {
   REQUIRE(connection.Take().size() == 1);
 }
 
+TEST_CASE("a state is pushed that does not last until the turn's end") {
+  Hall hall;
+  protocol::RoomSettings settings;
+  settings.claim_ttl = protocol::Duration{1000};
+  settings.no_show = protocol::NoShow::kRequeue;
+  settings.requeue_max = 1;
+  hall.Set(settings);
+  for (const char* visitor : {"a", "b", "c", "d"}) hall.Join(visitor);
+  FakeConnection connection;
+  REQUIRE_FALSE(hall.Watch(&connection, 1, {"c"}));
+  connection.Take();
+  for (int64_t now_ms = 1000; now_ms <= 4000; now_ms += 1000) hall.desk.BeginTurn(now_ms);
+  std::string states;
+  for (const Told& told : connection.Take()) {
+    if (told.kind != FrameKind::kPush) continue;
+    states += std::string(NameOf(told.push.reply->state)) + " ";
+    if (told.push.reply->state == State::kAdmitted) {
+      REQUIRE(told.push.reply->token);
+      REQUIRE(told.push.reply->expires_in_ms == 1000);
+    }
+  }
+  REQUIRE(states == "admitted waiting admitted ended ");
+}
+
 TEST_CASE("positions are pushed by the loop's time, when they have changed") {
   Hall hall;
   for (const char* visitor : {"a", "b", "c", "d"}) hall.Join(visitor);

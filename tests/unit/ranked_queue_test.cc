@@ -55,7 +55,6 @@ TEST_CASE("ranked queue: an empty one has no first, no n-th and no nodes") {
   CHECK_EQ(queue.PopFirst(entries), kNoHandle);
   CHECK_EQ(queue.At(0), kNoHandle);
   CHECK(queue.FirstPlace() == kNoPlace);
-  CHECK(queue.ReleaseSome(1));
   queue.check_invariants(entries);
   CHECK_EQ(pool.nodes(), 0u);
 }
@@ -138,44 +137,11 @@ TEST_CASE("ranked queue: a large line thins out, and its nodes with it") {
     queue.check_invariants(entries);
     // Any two neighbours hold 192 or more, but for some before a high node.
     CHECK_LE(pool.nodes(), 3 + left / 50);
-    std::vector<QueuePlace> places;
-    std::vector<uint64_t> ranks(expected.size());
     for (size_t i = 0; i < expected.size(); ++i) {
-      places.push_back(entries.all[expected[i]].place);
-      CHECK_EQ(queue.Rank(places.back()), i);
+      CHECK_EQ(queue.Rank(entries.all[expected[i]].place), i);
       CHECK_EQ(queue.At(i), expected[i]);
     }
-    pool.RanksOf(places, ranks);
-    for (size_t i = 0; i < ranks.size(); ++i) CHECK_EQ(ranks[i], i);
   }
-}
-
-TEST_CASE("ranked queue: moves as a whole, and is released in slices") {
-  constexpr uint32_t kCount = 50'000;
-  RankedQueuePool pool;
-  Entries entries(kCount);
-  RankedQueue queue(&pool);
-  for (uint32_t handle = 1; handle <= kCount; ++handle)
-    Insert(queue, entries, handle, {128, handle});
-  RankedQueue old(std::move(queue));
-  // A queue promises to be empty and usable after a move.
-  CHECK(queue.empty());  // NOLINT(bugprone-use-after-move)
-  CHECK_EQ(old.size(), kCount);
-  old.check_invariants(entries);
-  // The old line's storage goes while the new one is in use.
-  int slices = 0;
-  Entries newcomers(1000);
-  for (uint32_t handle = 1; !old.ReleaseSome(10); ++handle, ++slices) {
-    Insert(queue, newcomers, handle, {128, handle});
-  }
-  CHECK_GE(slices, static_cast<int>(kCount / 256 / 10));
-  queue.check_invariants(newcomers);
-  pool.check_invariants();
-  old = std::move(queue);
-  CHECK_EQ(old.size(), slices);
-  while (!old.ReleaseSome(1)) {
-  }
-  CHECK_EQ(pool.nodes(), 0u);
 }
 
 // A queue, and beside it a sorted vector.
@@ -198,9 +164,7 @@ TEST_CASE("ranked queue: a million random operations on three queues against sor
   constexpr uint32_t kCount = 6000;
   RankedQueuePool pool;
   Entries entries(kCount);
-  std::vector<Pair> pairs;
-  pairs.reserve(3);
-  for (int i = 0; i < 3; ++i) pairs.emplace_back(&pool);
+  Pair pairs[3] = {Pair(&pool), Pair(&pool), Pair(&pool)};
   std::vector<uint32_t> absent;
   for (uint32_t handle = 1; handle <= kCount; ++handle) absent.push_back(handle);
   uint64_t arrivals = 0;

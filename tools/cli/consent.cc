@@ -58,7 +58,10 @@ std::optional<Harm> HarmOfSet(const protocol::RoomReply& room, const protocol::R
 }
 
 Harm HarmOfReset(const protocol::RoomReply& room) {
-  return {.warning = "a reset sends everybody away and voids every token; it cannot be undone",
+  return {.warning =
+              "a reset sends everybody away, voids every token and lets in again whom revoke keeps "
+              "out; it cannot be "
+              "undone",
           .changes = {{"people", People(room.counts), "nobody"},
                       {"settings", "revision " + std::to_string(room.revision), "kept"}}};
 }

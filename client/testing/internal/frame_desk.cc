@@ -152,7 +152,7 @@ void FrameDesk::WorkOne(const Asked& asked, const OneOperation& one) {
   if constexpr (kOperation == Operation::kHello) {
     CHECK(false);  // Greet answers it
   } else if constexpr (kOperation == Operation::kPing) {
-    Reply(asked, protocol::PingReply{uv_hrtime() / 1'000'000});
+    Reply(asked, protocol::PingReply{static_cast<uint64_t>(desk_.now_ms())});
   } else if constexpr (kOperation == Operation::kHealth) {
     Reply(asked, DescribeHealth());
   } else if constexpr (kOperation == Operation::kClockAdvance) {

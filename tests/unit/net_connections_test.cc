@@ -1,0 +1,149 @@
+// Connections over a real socket, on a clock that the test moves: who is let go, and when.
+#include <doctest/doctest.h>
+
+#include <sys/socket.h>
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "server/base/limits.h"
+#include "server/net/address.h"
+#include "server/net/connections.h"
+#include "server/net/listener.h"
+#include "tests/support/raw_client.h"
+#include "tests/support/test_loop.h"
+
+namespace anteroom::net {
+namespace {
+
+// Answers every request with so many bytes of whatever.
+class Echo : public RequestWorker {
+ public:
+  void Work(std::span<const protocol::Request> requests,
+            std::span<const Arrival> arrivals) override {
+    worked += requests.size();
+    for (const Arrival& arrival : arrivals) {
+      arrival.connection->Immediate()->append(answer_bytes, 'a');
+    }
+  }
+  void OnGone(Connection*) override { ++gone; }
+
+  size_t answer_bytes = 100;
+  size_t worked = 0;
+  size_t gone = 0;
+};
+
+struct Network {
+  Network() {
+    auto listening = Listener::ListenTcp(loop.get(), *ParseAddress("127.0.0.1:0"), &connections);
+    REQUIRE(listening.ok());
+    listener = *std::move(listening);
+    const std::string& name = listener->name();
+    REQUIRE(client.ConnectTcp(std::stoi(name.substr(name.rfind(':') + 1))));
+    RunUntil([&] { return connections.count() == 1; });
+  }
+  ~Network() {
+    listener->Close();
+    connections.CloseAll();
+    loop.RunUntil([&] { return connections.empty(); });
+  }
+
+  template <typename Condition>
+  void RunUntil(Condition condition) {
+    loop.RunUntil([&] {
+      connections.SetTime(now_ms);
+      connections.Work();
+      connections.Flush();
+      connections.check_invariants();
+      return condition();
+    });
+  }
+  // Some turns, for what might happen and should not.
+  void RunOn() {
+    int turns = 0;
+    RunUntil([&] { return ++turns == 50; });
+  }
+  // Lets the time pass and looks for deadlines that are over; whether the client is still there.
+  bool StaysFor(uint64_t ms) {
+    now_ms += ms;
+    connections.SetTime(now_ms);
+    connections.CheckDeadlines(limits::kLingerMsMax);
+    RunOn();
+    return connections.count() == 1;
+  }
+  // The client reads so much.
+  void Take(size_t bytes) {
+    std::string taken(bytes, '\0');
+    RunUntil([&] {
+      const ssize_t got = recv(client.socket(), taken.data(), bytes, MSG_DONTWAIT);
+      if (got > 0) bytes -= static_cast<size_t>(got);
+      return bytes == 0;
+    });
+    RunOn();
+  }
+  void Greet() {
+    REQUIRE(client.Ask<protocol::Operation::kHello>(0, {}));
+    RunOn();
+  }
+
+  TestLoop loop;
+  Echo worker;
+  Connections connections{&worker, 10};
+  std::unique_ptr<Listener> listener;
+  RawClient client;
+  uint64_t now_ms = 1000;
+};
+
+TEST_CASE("connections: who does not say hello is let go after ten seconds") {
+  Network network;
+  CHECK(network.StaysFor(limits::kHelloMsMax));
+  CHECK_FALSE(network.StaysFor(1));
+}
+
+TEST_CASE("connections: half a frame is waited for thirty seconds, no frame for ever") {
+  Network network;
+  network.Greet();
+  CHECK(network.StaysFor(10 * limits::kFrameMsMax));
+  std::string frame;
+  protocol::AppendFrame(static_cast<uint8_t>(protocol::Operation::kPing),
+                        protocol::FrameKind::kRequest, 1, protocol::Empty(), &frame);
+  REQUIRE(network.client.Send(frame.substr(0, 5)));
+  network.RunOn();
+  CHECK(network.StaysFor(limits::kFrameMsMax));
+  SUBCASE("the rest comes in time") {
+    REQUIRE(network.client.Send(frame.substr(5)));
+    network.RunUntil([&] { return network.worker.worked == 1; });
+    CHECK(network.StaysFor(10 * limits::kFrameMsMax));
+  }
+  SUBCASE("the rest does not come") {
+    CHECK_FALSE(network.StaysFor(1));
+    CHECK(network.worker.gone == 1);
+  }
+}
+
+TEST_CASE("connections: who takes nothing of what there is for a minute is let go") {
+  Network network;
+  network.worker.answer_bytes = limits::kOutputBytesMax / 2;
+  network.Greet();
+  REQUIRE(network.client.Ask<protocol::Operation::kPing>(1, {}));
+  network.RunUntil([&] { return network.worker.worked == 1; });
+  network.RunOn();
+  // As much as the sockets hold has gone by now; a millisecond for seeing that it has.
+  CHECK(network.StaysFor(1));
+  CHECK(network.StaysFor(limits::kOutputStalledMsMax - 1));
+  SUBCASE("not a byte") {}
+  SUBCASE("a little, now and then") {
+    for (int i = 0; i < 3; ++i) {
+      network.Take(size_t{4} << 20);
+      CHECK(network.StaysFor(1));
+      CHECK(network.StaysFor(limits::kOutputStalledMsMax - 1));
+    }
+  }
+  // The sockets may have moved a little more since, but not for ever.
+  int minutes = 0;
+  while (network.StaysFor(limits::kOutputStalledMsMax + 1)) REQUIRE(++minutes < 5);
+}
+
+}  // namespace
+}  // namespace anteroom::net
