@@ -9,6 +9,7 @@
 # help: make run          all of the above, then a daemon with a small crowd, to see a line move
 # help: make test         unit tests (also under ASan and UBSan), behaviour scripts, end to end; ends with
 # help:                   `N passed, N failed`
+# help: make sim          a simulated daemon that crashes, with faults drawn from a seed: SEED= STEPS= SECONDS=
 # help: make check        formatting, clang-tidy, include directions, bans in the engine, sizes
 # help: make bench        every benchmark in a small size
 # help: make bench-engine the engine with a million and ten million waiting; ends with one line of JSON
@@ -109,9 +110,10 @@ BENCH_SOURCES := $(filter %_bench.cc,$(call sources,bench))
 BENCH_SUPPORT_SOURCES := $(filter-out %_bench.cc,$(call sources,bench))
 LOADGEN_SOURCES := $(call sources,bench/loadgen)
 EXAMPLE_SOURCES := $(call sources,client/examples)
+SIM_SOURCES := $(call sources,tests/sim)
 
 TEST_SOURCES := $(TEST_SUPPORT_SOURCES) $(UNIT_SOURCES) $(SCRIPT_SOURCES) $(E2E_SOURCES) $(BENCH_SOURCES) \
-  $(BENCH_SUPPORT_SOURCES)
+  $(BENCH_SUPPORT_SOURCES) $(SIM_SOURCES)
 ALL_SOURCES := $(PROTOCOL_SOURCES) $(call sources,$(addprefix server/,$(SERVER_PARTS))) $(APP_SOURCES) \
   $(CLIENT_SOURCES) $(TESTING_SOURCES) $(TOOL_SOURCES) $(TEST_SOURCES) $(LOADGEN_SOURCES) \
   $(EXAMPLE_SOURCES)
@@ -126,15 +128,16 @@ BENCHES := $(patsubst bench/%.cc,$(BUILD)/bin/%,$(BENCH_SOURCES))
 UNIT_TESTS := $(BUILD)/bin/unit_tests
 SCRIPT_TESTS := $(BUILD)/bin/script_tests
 LOADGEN := $(BUILD)/bin/loadgen
+SIM := $(BUILD)/bin/sim
 EXAMPLES := $(patsubst client/examples/%.cc,$(BUILD)/bin/example_%,$(EXAMPLE_SOURCES))
 
-.PHONY: all deps run test check bench bench-engine bench-redis install format tidy clean help
+.PHONY: all deps run test sim check bench bench-engine bench-redis install format tidy clean help
 .PHONY: test-programs unit-programs bench-programs print-sources compile_commands.json FORCE
 
 all: $(PROGRAMS) $(LIBRARIES)
 unit-programs: $(UNIT_TESTS) $(SCRIPT_TESTS)
 bench-programs: $(BENCHES) $(LOADGEN)
-test-programs: all unit-programs bench-programs $(E2E_PROGRAMS) $(EXAMPLES)
+test-programs: all unit-programs bench-programs $(E2E_PROGRAMS) $(EXAMPLES) $(SIM)
 
 # --- compiling ---
 
@@ -211,6 +214,7 @@ $(eval $(call program,anteroomd,server/app/main.cc,$(call archives,libserver_app
 $(eval $(call program,anteroom,tools/cli/main.cc,$(TOOL_ARCHIVES)))
 $(eval $(call program,unit_tests,$(UNIT_SOURCES),$(EVERY_ARCHIVE)))
 $(eval $(call program,script_tests,$(SCRIPT_SOURCES),$(EVERY_ARCHIVE)))
+$(eval $(call program,sim,$(SIM_SOURCES),$(EVERY_ARCHIVE)))
 $(eval $(call program,loadgen,$(LOADGEN_SOURCES),$(call archives,libanteroom libserver_base),-lhiredis))
 $(foreach source,$(EXAMPLE_SOURCES),$(eval \
   $(call program,example_$(basename $(notdir $(source))),$(source),$(call archives,libanteroom))))
@@ -235,6 +239,10 @@ run: deps
 
 test: deps
 	@tests/run.sh
+
+sim: deps
+	+@$(again) $(SIM)
+	@$(SIM) $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS)) $(if $(SECONDS),--seconds $(SECONDS))
 
 check:
 	@tools/install_deps.sh build test check

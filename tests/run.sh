@@ -67,6 +67,7 @@ build release SANITIZE= test-programs
 export ANTEROOM_BIN=$PWD/build/bin
 part unit 240 build/bin/unit_tests
 part scripts 240 build/bin/script_tests
+part sim 60 build/bin/sim --seconds 15
 # lib*.sh is what several of them share.
 for test in tests/e2e/*.sh; do
   [[ $test == */lib*.sh ]] || part "e2e/$(basename "$test" .sh)" 180 "$test"

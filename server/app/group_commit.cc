@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "server/base/check.h"
+#include "server/storage/engine_replay.h"
 #include "server/storage/storage_status.h"
 
 namespace anteroom::app {
@@ -47,15 +48,12 @@ GroupCommit::~GroupCommit() {
   CHECK(!tasks_queued() && !preparing_);
 }
 
-storage::EngineMark GroupCommit::Mark() const {
-  const Digest digest = engine_.digest();
-  return {digest.low, digest.high, engine_.now_ms()};
-}
-
 void GroupCommit::Append(std::string_view record) {
   CHECK(!ending_);
   // The digest is not free to ask for, and only a frame's first record has it kept.
-  builder_.Stage(builder_.OpensFrame(record.size()) ? Mark() : storage::EngineMark(), record);
+  builder_.Stage(
+      builder_.OpensFrame(record.size()) ? storage::MarkOf(engine_) : storage::EngineMark(),
+      record);
 }
 
 // Half of the interval is for the waiting, half for the writing.
@@ -177,7 +175,7 @@ void GroupCommit::OnPrepared() {
 void GroupCommit::StartEnd() {
   CHECK(idle() && !ending_);
   ending_ = true;
-  end_mark_ = Mark();
+  end_mark_ = storage::MarkOf(engine_);
   StartWrite();
 }
 

@@ -98,7 +98,6 @@ class GroupCommit : public RecordSink, public net::MarkSource {
   void check_invariants() const;
 
  private:
-  storage::EngineMark Mark() const;
   // A request to the pool for one write. It is queued until the loop has heard of its end; Advance
   // may have taken in what came of it before.
   struct WriteTask {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "server/auth/random.h"
-#include "server/engine/command.h"
+#include "server/storage/engine_replay.h"
 #include "server/storage/log_recovery.h"
 #include "server/storage/storage_status.h"
 
@@ -17,56 +17,24 @@ constexpr uint64_t kProgressNs = 1'000'000'000;
 // How often the time is looked at.
 constexpr uint64_t kProgressRecords = 65536;
 
-storage::EngineMark MarkOf(Engine& engine) {
-  const Digest digest = engine.digest();
-  return {digest.low, digest.high, engine.now_ms()};
-}
-
-// Applies the log to the engine and compares every mark on the way.
-class Replay : public storage::LogVisitor {
+// Says how far the reading has come when it takes long.
+class Progress {
  public:
-  explicit Replay(Engine* engine) : engine_(*engine), said_ns_(uv_hrtime()) {}
-
-  absl::Status Record(uint64_t sequence, std::string_view bytes) override {
-    int64_t at_ms = 0;
-    Command command;
-    if (!DecodeRecord(bytes, &at_ms, &command)) {
-      return absl::DataLossError("record " + std::to_string(sequence) +
-                                 " is none that this version knows");
-    }
-    if (at_ms < engine_.now_ms()) {
-      return absl::DataLossError("record " + std::to_string(sequence) + " goes back in time");
-    }
-    effects_.Clear();
-    engine_.Apply(at_ms, command, &effects_);
-    if (++count_ % kProgressRecords == 0) SayProgress();
-    return absl::OkStatus();
-  }
-
-  absl::Status Mark(storage::MarkPlace, uint64_t next_sequence,
-                    const storage::EngineMark& mark) override {
-    if (MarkOf(engine_) == mark) return absl::OkStatus();
-    return absl::DataLossError("before record " + std::to_string(next_sequence) +
-                               " the log gives another state than the one it was written from");
-  }
-
-  bool said_progress() const { return said_progress_; }
-
- private:
-  void SayProgress() {
+  void Count() {
+    if (++count_ % kProgressRecords != 0) return;
     const uint64_t now_ns = uv_hrtime();
     if (now_ns - said_ns_ < kProgressNs) return;
     said_ns_ = now_ns;
-    said_progress_ = true;
+    said_ = true;
     std::fprintf(stderr, "anteroomd: reading the log, %llu records so far\n",
                  static_cast<unsigned long long>(count_));
   }
+  bool said() const { return said_; }
 
-  Engine& engine_;
-  Effects effects_;
+ private:
   uint64_t count_ = 0;
-  uint64_t said_ns_;
-  bool said_progress_ = false;
+  uint64_t said_ns_ = uv_hrtime();
+  bool said_ = false;
 };
 
 }  // namespace
@@ -85,7 +53,9 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
   recovered.secrets = *std::move(secrets);
 
   recovered.engine = std::make_unique<Engine>(EngineOptions{.index_seed = auth::Random64()});
-  Replay replay(recovered.engine.get());
+  Progress progress;
+  storage::EngineReplay replay(recovered.engine.get(),
+                               [&](uint64_t, int64_t, const Command&) { progress.Count(); });
   const storage::RecoveryOptions log_options{
       storage::RecoveryMode::kMend,
       options.virtual_clock ? storage::DirectoryKind::kTest : storage::DirectoryKind::kReal};
@@ -104,7 +74,7 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
   if (log->torn_end) {
     std::fprintf(stderr, "anteroomd: %s\n", storage::ToText(*log->torn_end).c_str());
   }
-  if (replay.said_progress()) {
+  if (progress.said()) {
     std::fprintf(stderr, "anteroomd: read the log, %llu records\n",
                  static_cast<unsigned long long>(log->record_count));
   }
@@ -120,7 +90,7 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
   writer_options.random = auth::Random64;
   writer_options.token_key_id = recovered.secrets.token_key_id;
   writer_options.kind = *log_options.kind;
-  writer_options.initial_mark = MarkOf(*recovered.engine);
+  writer_options.initial_mark = storage::MarkOf(*recovered.engine);
   auto writer = storage::LogWriter::Open(files, options.directory, *log, writer_options);
   if (!writer.ok()) return writer.status();
   recovered.writer = *std::move(writer);

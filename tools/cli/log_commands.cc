@@ -1,7 +1,10 @@
-// A data directory without its daemon: log check, log dump.
+// A data directory without its daemon: log check, log dump, log digest.
 #include "tools/cli/log_commands.h"
 
+#include <cstdio>
+
 #include "protocol/text.h"
+#include "server/storage/engine_replay.h"
 #include "server/storage/posix_files.h"
 #include "server/storage/storage_status.h"
 #include "tools/cli/command.h"
@@ -53,10 +56,11 @@ std::string Describe(const storage::RecoveredLog& log, const std::string& direct
 }  // namespace
 
 ExitStatus CheckLog(Context& context, storage::Files& files, const std::string& directory) {
-  LogReading reading(nullptr);
-  const auto log = storage::RecoverLog(files, directory, {}, reading);
+  Engine engine(EngineOptions{});
+  storage::EngineReplay replay(&engine);
+  const auto log = storage::RecoverLog(files, directory, {}, replay);
   if (!log.ok()) return FailReading(context, log.status());
-  const int64_t at_ms = reading.engine().now_ms();
+  const int64_t at_ms = engine.now_ms();
   if (context.json()) {
     context.PrintJson(ToJson(*log, at_ms));
   } else {
@@ -66,10 +70,33 @@ ExitStatus CheckLog(Context& context, storage::Files& files, const std::string& 
 }
 
 ExitStatus DumpLog(Context& context, storage::Files& files, const std::string& directory) {
-  LogReading reading([&](const Json& record) { context.PrintJson(record); });
-  const auto log = storage::RecoverLog(files, directory, {}, reading);
+  Engine engine(EngineOptions{});
+  storage::EngineReplay replay(
+      &engine, [&](uint64_t sequence, int64_t at_ms, const anteroom::Command& command) {
+        context.PrintJson(Describe(engine, sequence, at_ms, command));
+      });
+  const auto log = storage::RecoverLog(files, directory, {}, replay);
   if (!log.ok()) return FailReading(context, log.status());
   if (log->torn_end) context.Note(storage::ToText(*log->torn_end));
+  return ExitStatus::kDone;
+}
+
+ExitStatus DigestLog(Context& context, storage::Files& files, const std::string& directory) {
+  Engine engine(EngineOptions{});
+  storage::EngineReplay replay(&engine);
+  const auto log = storage::RecoverLog(files, directory, {}, replay);
+  if (!log.ok()) return FailReading(context, log.status());
+  if (log->torn_end) context.Note(storage::ToText(*log->torn_end));
+  const Digest digest = engine.digest();
+  char text[33];
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(digest.high),
+                static_cast<unsigned long long>(digest.low));
+  if (context.json()) {
+    context.PrintJson(
+        Json{{"digest", text}, {"next_sequence", log->next_sequence}, {"at_ms", engine.now_ms()}});
+  } else {
+    context.PrintText(text);
+  }
   return ExitStatus::kDone;
 }
 
@@ -96,6 +123,18 @@ std::vector<Command> LogCommands() {
            [](Context& context, const Arguments& arguments) {
              storage::PosixFiles files;
              return DumpLog(context, files, arguments.path);
+           }},
+      {.name = "log digest",
+       .summary = "the digest of the state that a log gives",
+       .uses = {{&kDirectory}},
+       .example = "anteroom log digest anteroom-data",
+       .notes =
+           "Equal logs give equal digests, on any machine. Starts no daemon and changes nothing.",
+       .check = nullptr,
+       .run =
+           [](Context& context, const Arguments& arguments) {
+             storage::PosixFiles files;
+             return DigestLog(context, files, arguments.path);
            }},
   };
 }

@@ -1,5 +1,5 @@
-// `log check` and `log dump`, on any files. They change nothing and take no lock; beside a running
-// daemon they may see a torn end where there will be none.
+// `log check`, `log dump` and `log digest`, on any files. They change nothing and take no lock;
+// beside a running daemon they may see a torn end where there will be none.
 #ifndef ANTEROOM_TOOLS_CLI_LOG_COMMANDS_H_
 #define ANTEROOM_TOOLS_CLI_LOG_COMMANDS_H_
 
@@ -15,6 +15,9 @@ ExitStatus CheckLog(Context& context, storage::Files& files, const std::string& 
 
 // Every record as one line of JSON, whatever the output's form.
 ExitStatus DumpLog(Context& context, storage::Files& files, const std::string& directory);
+
+// The digest of the state that the log gives, as 32 hexadecimal digits.
+ExitStatus DigestLog(Context& context, storage::Files& files, const std::string& directory);
 
 }  // namespace anteroom::cli
 
