@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <mutex>
@@ -240,6 +241,24 @@ TEST_CASE("without commit nothing waits, and it is written all the same") {
   log.now_ms = *log.commit->next_start_ms();
   log.RunUntil([&] { return log.commit->idle(); });
   REQUIRE(log.commit->durable_sequence() == 2);
+}
+
+TEST_CASE("an interval: what is said is on its way to the disk within half of it") {
+  constexpr uint64_t kIntervalMs = 30;
+  MemoryFiles disk(1);
+  Log log(&disk, {.durability = Durability::kInterval, .interval_ms = kIntervalMs});
+  for (uint64_t round = 1; round <= 20; ++round) {
+    log.now_ms += round * 7 % 50;
+    log.commit->SetTime(log.now_ms);
+    log.Append(1);
+    REQUIRE(log.commit->released_sequence() >= log.commit->last_sequence());
+    const auto start_ms = log.commit->next_start_ms();
+    REQUIRE(start_ms);
+    REQUIRE(*start_ms <= log.now_ms + kIntervalMs / 2);
+    log.now_ms = std::max(log.now_ms, *start_ms);
+    log.RunUntil([&] { return log.commit->idle(); });
+    REQUIRE(log.commit->durable_sequence() == round);
+  }
 }
 
 TEST_CASE("a full disk is waited out") {
