@@ -113,7 +113,7 @@ bool Connection::has_work() const {
 void Connection::FinishWork() {
   input_.Consume(std::exchange(worked_bytes_, 0));
   // The turn may have ended before what is left was looked at.
-  if (input_.size() > 0 && partial_since_ms_ == 0 && !has_work()) {
+  if (!input_.empty() && partial_since_ms_ == 0 && !has_work()) {
     partial_since_ms_ = host_->loop_ms();
   }
   if (!takes_requests()) {

@@ -144,15 +144,13 @@ void Watches::OnEffects(const Effects& effects) {
       const Subscriber* subscriber = table_.watcher_of(item).subscriber;
       if (subscriber != nullptr && table_.watch(table_.item(item).watch).room != 0) {
         // Each change of state is told, also of one that does not last until the turn's end. Who
-        // has no room is told later, what is then known.
-        if (!subscriber->has_room()) {
+        // has no room is told later, what is then known; so is who has yet to be told anything.
+        if (!subscriber->has_room() || !(ended || table_.item(item).told)) {
           Queue(item);
         } else if (ended) {
           PushVisitor(item, desk_->DescribeEnded(effect.memory));
-        } else if (table_.item(item).told) {
-          PushVisitor(item, desk_->DescribePresent(effect.visitor));
         } else {
-          Queue(item);
+          PushVisitor(item, desk_->DescribePresent(effect.visitor));
         }
       }
       item = next;
