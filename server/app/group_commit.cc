@@ -184,10 +184,10 @@ GroupCommit::Space GroupCommit::space() {
   if (undurable_bytes > options_.undurable_bytes_max) slow_ = true;
   if (undurable_bytes <= options_.undurable_bytes_max / 2) slow_ = false;
   if (short_) {
-    const uint64_t reserved_bytes = writer_.reserved_bytes_left();
-    const bool fits =
-        !blocked_ &&
-        undurable_bytes + std::min(limits::kLogMarginBytes, reserved_bytes / 4) < reserved_bytes;
+    // What a chunk of requests may still stage has to fit as well: a batch that cannot be written
+    // holds back every answer, those that only look too.
+    const uint64_t margin_bytes = std::min(limits::kLogMarginBytes, writer_.segment_bytes() / 4);
+    const bool fits = !blocked_ && undurable_bytes + margin_bytes < writer_.reserved_bytes_left();
     return {fits ? LogSpace::kShort : LogSpace::kNone, protocol::Reason::kDiskFull};
   }
   if (slow_) return {LogSpace::kNone, protocol::Reason::kDiskSlow};

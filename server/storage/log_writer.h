@@ -76,6 +76,8 @@ class LogWriter {
   // Bytes that batches can still take before a new segment must be had, headers and the gap at a
   // segment's end counted off as far as they are known beforehand.
   uint64_t reserved_bytes_left() const;
+  // Of segments made from now on.
+  uint64_t segment_bytes() const { return options_.segment_bytes; }
   size_t frame_payload_bytes_max() const { return frame_payload_bytes_max_; }
   uint64_t next_sequence() const { return next_sequence_.load(std::memory_order_acquire); }
 

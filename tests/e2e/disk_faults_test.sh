@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A real daemon on a disk that fails under it, by way of a small library loaded before libc: a sync that fails ends the
-# daemon without an answer; a full disk turns newcomers away, everything else goes on, and when there is room again so do
+# daemon without an answer; while one hangs what shows a room's state waits, and nothing else; a full disk turns newcomers away, everything else goes on, and when there is room again so do
 # they, by themselves.
 set -u
 # shellcheck source-path=SCRIPTDIR
@@ -17,6 +17,7 @@ static bool Fails(const char* what) {
   return folder != nullptr && access((std::string(folder) + "/" + what).c_str(), F_OK) == 0;
 }
 extern "C" int fdatasync(int fd) {
+  while (Fails("sync-hangs")) usleep(1000);
   if (Fails("sync-fails")) return errno = EIO, -1;
   return static_cast<int>(syscall(SYS_fdatasync, fd));
 }
@@ -64,6 +65,37 @@ cli leave sale bob >"$scratch/said" 2>&1
 end_daemon TERM
 check 'and stops in good order' is "$daemon_status" 0
 
+# --- a sync that hangs ---
+check 'it starts after that' start
+touch "$scratch/sync-hangs"
+cli --output json join sale slow >"$scratch/slow" 2>&1 &
+slow=$!
+field_of_health() { cli --output json health | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"; }
+for _ in {1..400}; do
+  [ "$(field_of_health sequence)" -gt "$(field_of_health durable_sequence)" ] && break
+  sleep 0.05
+done
+check 'a hanging sync: health is answered, and shows it' [ "$(field_of_health sequence)" -gt "$(field_of_health durable_sequence)" ]
+cli --output json status sale slow >"$scratch/seen" 2>&1 &
+seen=$!
+cli --output json room show sale >"$scratch/counted" 2>&1 &
+counted=$!
+for _ in {1..5}; do check 'a hanging sync: ping is answered' outcome 0 answers ping; done
+check 'a hanging sync: the join is not' kill -0 $slow
+check 'a hanging sync: nor what would show it' kill -0 $seen
+check 'a hanging sync: nor what would count it' kill -0 $counted
+check 'a hanging sync: nothing was said' is "$(cat "$scratch/slow" "$scratch/seen" "$scratch/counted")" ''
+rm "$scratch/sync-hangs"
+wait $slow
+check 'when it is over the join is answered' is $? 0
+check 'with the place' says "$scratch/slow" waiting
+wait $seen
+check 'and so is what waited for it' says "$scratch/seen" waiting
+wait $counted
+check 'and who counts it' says "$scratch/counted" '"waiting":1,'
+check 'slow leaves' outcome 0 left --output json leave sale slow
+end_daemon TERM
+
 # --- a full disk ---
 check 'it starts once more' start
 touch "$scratch/disk-is-full"
@@ -89,6 +121,16 @@ check 'a full disk: and keeps the place' outcome 0 waiting --output json join sa
 check 'a full disk: a session ends' outcome 0 ended --output json finish sale ann --completed
 check 'a full disk: and the next is let in' outcome 0 '"state":"admitted"' --output json status sale carl
 check 'a full disk: people leave' outcome 0 left --output json leave sale dora
+stopped=
+for i in {1..5000}; do
+  cli --yes room set sale "max_waiting=$((1000 + i))" >"$scratch/said" 2>&1 || { stopped=1 && break; }
+done
+check 'the reserve used up: nothing may change' [ -n "$stopped" ]
+check 'the reserve used up: in words' says "$scratch/said" 'unavailable: .*(takes no change|disk is full)'
+stood=$(field_of_health at_ms)
+sleep 0.3
+check 'the reserve used up: time stands still' is "$(field_of_health at_ms)" "$stood"
+check 'the reserve used up: who is inside is answered' outcome 0 admitted --output json status sale carl
 rm "$scratch/disk-is-full"
 joined=
 for _ in {1..200}; do
@@ -96,6 +138,7 @@ for _ in {1..200}; do
   sleep 0.1
 done
 check 'when there is room newcomers are taken again' [ -n "$joined" ]
+check 'and time goes on' [ "$(field_of_health at_ms)" -gt "$stood" ]
 check 'and health is well' outcome 0 '"status":"ok"' --output json health
 end_daemon KILL
 check 'after a kill it starts' start

@@ -100,8 +100,8 @@ absl::Status Daemon::SettleSpace() {
     desk_->SetLogSpace(LogSpace::kPlenty, protocol::Reason::kDiskFull);
     return absl::OkStatus();
   }
-  const uint64_t left = writer_->reserved_bytes_left();
-  const bool fits = !in_flight_ && builder_->staged_bytes() + left / 4 < left;
+  const bool fits = !in_flight_ && builder_->staged_bytes() + writer_->segment_bytes() / 4 <
+                                       writer_->reserved_bytes_left();
   desk_->SetLogSpace(fits ? LogSpace::kShort : LogSpace::kNone, protocol::Reason::kDiskFull);
   return absl::OkStatus();
 }

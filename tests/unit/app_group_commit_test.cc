@@ -295,6 +295,27 @@ TEST_CASE("a full disk is waited out") {
   REQUIRE(log.commit->space() == GroupCommit::Space{});
 }
 
+TEST_CASE("when the reserve is used up all that was said can still be written") {
+  MemoryFiles disk(1);
+  Log log(&disk);
+  log.Append(1);
+  log.RunUntil([&] { return log.commit->idle(); });
+  disk.set_capacity_bytes(disk.used_bytes());
+  uint64_t records = 1;
+  while (log.commit->space().space != LogSpace::kNone) {
+    REQUIRE(++records < 1000);
+    log.Append(1);
+    log.RunUntil([&] { return log.commit->durable_sequence() == log.commit->last_sequence(); });
+  }
+  REQUIRE(log.commit->durable_sequence() == records);
+  REQUIRE(records > 10);
+  disk.set_capacity_bytes(UINT64_MAX);
+  log.now_ms += limits::kPrepareRetryMs;
+  log.RunUntil([&] { return log.commit->space().space == LogSpace::kPlenty; });
+  log.Append(1);
+  log.RunUntil([&] { return log.commit->idle(); });
+}
+
 TEST_CASE("too much that is not on disk stops changes, until half of it is") {
   MemoryFiles disk(1);
   Log log(&disk, {.undurable_bytes_max = 10'000});
