@@ -69,6 +69,12 @@ long_name=$(printf 'x%.0s' {1..200})
 for i in {1..100}; do cli join sale "$long_name-$i"; done >/dev/null
 for i in {1..40}; do cli join sale "waits-$i"; done >"$scratch/joined"
 check 'people can join' is "$(grep -c 'waits-' "$scratch/joined")" 40
+# So that what comes last, and garbage behind it, find room in the last segment.
+used_bytes() { od -An -v -tx1 -w1 "$data/$(printf %08d "$(field segments)").log" | grep -n -v ' 00' | tail -n 1 | cut -d: -f1; }
+for i in {1..40}; do
+  [ "$(used_bytes)" -lt 6000 ] && break
+  cli join sale "$long_name-more-$i" >/dev/null
+done
 cli --yes room set sale capacity=60 rate=none >/dev/null
 room >"$scratch/room-at-crash"
 end_daemon KILL
