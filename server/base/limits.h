@@ -23,9 +23,9 @@ inline constexpr size_t kRoomsMax = 1'000'000;
 inline constexpr size_t kVisitorsMax = 100'000'000;
 // Ended visitors remembered in a room; the oldest goes first.
 inline constexpr size_t kMemoriesPerRoomMax = 100'000;
-// Ended admissions remembered of one visitor in a room; the oldest goes first. It bounds how many
-// tokens have to be compared to tell an ended one from a wrong one.
-inline constexpr size_t kMemoriesPerVisitorMax = 64;
+// The newest memories of one visitor in a room that are gone through to tell whose a token is.
+// Beyond them an ended one is a wrong one.
+inline constexpr size_t kMemoriesComparedMax = 1000;
 // People kept out of a room at a time.
 inline constexpr size_t kBlocksPerRoomMax = 100'000;
 // Admissions by key that a room remembers; the oldest goes first.

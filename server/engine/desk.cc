@@ -207,8 +207,9 @@ Desk::Shown Desk::Resolve(const Seen& seen, std::string_view id, std::string_vie
     shown.current = SameToken(tokens_.Make(admission, seen.room->name, id), token);
     if (shown.current) return shown;
   }
-  for (uint32_t memory = engine_.FindMemory(seen.room->number, id, now_ms_); memory != kNoHandle;
-       memory = engine_.OlderMemory(memory, now_ms_)) {
+  uint32_t memory = engine_.FindMemory(seen.room->number, id, now_ms_);
+  for (size_t left = limits::kMemoriesComparedMax; memory != kNoHandle && left > 0;
+       --left, memory = engine_.OlderMemory(memory, now_ms_)) {
     const uint64_t admission = engine_.memory(memory).admission;
     if (admission != 0 && SameToken(tokens_.Make(admission, seen.room->name, id), token)) {
       shown.memory = memory;

@@ -176,13 +176,20 @@ Answer<protocol::AdmitReply> Desk::Handle(const protocol::AdmitOperation& admit)
   QueuePlace place;
   uint32_t session =
       room->inside.At(RankOfAdmission(engine_, *room, *reply.first_admission), &place);
-  while (session != kNoHandle && engine_.roster().sessions()[session].admission < end) {
-    const uint64_t admission = engine_.roster().sessions()[session].admission;
-    const Visitor& visitor = engine_.visitor(engine_.roster().sessions()[session].visitor);
-    reply.admitted.push_back({std::string(visitor.id.view()), admission,
-                              tokens_.Make(admission, room->name, visitor.id.view())});
-    place = room->inside.Next(place);
-    session = place == kNoPlace ? kNoHandle : room->inside.HandleAt(place);
+  reply.admitted.reserve(reply.count);
+  for (uint64_t admission = *reply.first_admission; admission < end; ++admission) {
+    std::string_view id;
+    if (session != kNoHandle && engine_.roster().sessions()[session].admission == admission) {
+      id = engine_.visitor(engine_.roster().sessions()[session].visitor).id.view();
+      place = room->inside.Next(place);
+      session = place == kNoPlace ? kNoHandle : room->inside.HandleAt(place);
+    } else if (const uint32_t memory = engine_.FindAdmission(room->number, admission, now_ms_);
+               memory != kNoHandle) {
+      id = engine_.memory(memory).id.view();
+    } else {
+      continue;  // ended, and forgotten before the key
+    }
+    reply.admitted.push_back({std::string(id), admission, tokens_.Make(admission, room->name, id)});
   }
   return reply;
 }

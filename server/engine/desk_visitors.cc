@@ -167,10 +167,11 @@ Answer<VisitorReply> Desk::Handle(const protocol::TouchOperation& touch) {
 
 uint32_t Desk::LastAdmission(uint32_t room, std::string_view id) const {
   uint32_t memory = engine_.FindMemory(room, id, now_ms_);
-  while (memory != kNoHandle && engine_.memory(memory).admission == 0) {
+  for (size_t left = limits::kMemoriesComparedMax; memory != kNoHandle && left > 0; --left) {
+    if (engine_.memory(memory).admission != 0) return memory;
     memory = engine_.OlderMemory(memory, now_ms_);
   }
-  return memory;
+  return kNoHandle;
 }
 
 Answer<VisitorReply> Desk::Handle(const protocol::FinishOperation& finish) {
@@ -212,12 +213,9 @@ Answer<VisitorReply> Desk::Handle(const protocol::FinishOperation& finish) {
   if (auto refusal = CheckLogSpace(false)) return Refused(seen.room, *std::move(refusal));
   const uint32_t room = seen.room->number;
   Record(command::Finish{room, visitor, admission, outcome});
-  for (uint32_t memory = engine_.FindMemory(room, visitor, now_ms_); memory != kNoHandle;
-       memory = engine_.OlderMemory(memory, now_ms_)) {
-    if (engine_.memory(memory).admission == admission) return DescribeEnded(memory);
-  }
-  CHECK(false);
-  return BadToken();
+  const uint32_t memory = engine_.FindAdmission(room, admission, now_ms_);
+  CHECK_NE(memory, kNoHandle);
+  return DescribeEnded(memory);
 }
 
 Answer<protocol::VisitorResults> Desk::Handle(const protocol::JoinManyOperation& joins) {

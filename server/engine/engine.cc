@@ -209,12 +209,10 @@ void Engine::Do(const command::Finish& finish, Effects* effects) {
                effects);
     return;
   }
-  uint32_t memory = FindMemory(finish.room, finish.visitor, now_ms_);
-  while (memory != kNoHandle && memories_[memory].admission != finish.admission) {
-    memory = OlderMemory(memory, now_ms_);
-  }
+  const uint32_t memory = FindAdmission(finish.room, finish.admission, now_ms_);
   if (memory == kNoHandle || finish.outcome != Outcome::kCompleted) return;
   Memory& ended = memories_[memory];
+  if (ended.id.view() != finish.visitor) return;
   if (ended.reason != Reason::kExpired && ended.reason != Reason::kNoShow) return;
   TakeOut(*room, DigestOfMemory(ended));
   ended.reason = Reason::kCompleted;
@@ -312,6 +310,11 @@ uint32_t Engine::OlderMemory(uint32_t memory, int64_t at_ms) const {
     older = memories_[older].older;
   }
   return older;
+}
+
+uint32_t Engine::FindAdmission(uint32_t room, uint64_t admission, int64_t at_ms) const {
+  const uint32_t memory = memories_.FindAdmission(room, admission);
+  return memory == kNoHandle || memories_[memory].forget_at_ms > at_ms ? memory : kNoHandle;
 }
 
 std::optional<int64_t> Engine::BlockedUntil(uint32_t room, std::string_view id,

@@ -108,6 +108,8 @@ class Engine {
   // (Memory::older); kNoHandle when there is none.
   uint32_t FindMemory(uint32_t room, std::string_view id, int64_t at_ms) const;
   uint32_t OlderMemory(uint32_t memory, int64_t at_ms) const;
+  // The memory of an admission that ended, in the same way.
+  uint32_t FindAdmission(uint32_t room, uint64_t admission, int64_t at_ms) const;
   const Memory& memory(uint32_t handle) const { return memories_[handle]; }
   // When somebody kept out may come again; nothing when they may now.
   std::optional<int64_t> BlockedUntil(uint32_t room, std::string_view id, int64_t at_ms) const;

@@ -54,6 +54,12 @@ void Engine::check_invariants() {
       CHECK_EQ(memories_[memory].room, number);
       timers += memories_[memory].timer != 0;
       ++memories;
+      if (const uint32_t older = memories_[memory].older; older != kNoHandle) {
+        CHECK_EQ(memories_[older].newer, memory);
+      }
+      if (const uint64_t admission = memories_[memory].admission; admission != 0) {
+        CHECK_EQ(memories_.FindAdmission(number, admission), memory);
+      }
       entries += DigestOfMemory(memories_[memory]);
     }
     for (uint32_t block = room->blocks.first; block != 0; block = blocks_[block].next) {

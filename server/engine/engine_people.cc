@@ -161,6 +161,7 @@ uint32_t Engine::Remember(Room& room, const Visitor& visitor, uint64_t admission
   const uint32_t handle = memories_.Append(room.number, visitor.id.view(), &room.memories);
   memories_.Lead(older, handle);
   Memory& memory = memories_[handle];
+  if (older != kNoHandle) memories_[older].newer = handle;
   memory.reason = reason;
   memory.lane = visitor.lane;
   memory.older = older;
@@ -169,12 +170,8 @@ uint32_t Engine::Remember(Room& room, const Visitor& visitor, uint64_t admission
   memory.at_ms = now_ms_;
   memory.forget_at_ms = now_ms_ + room.policy.remember_ttl_ms;
   memory.timer = timers_.Set(TimerKind::kMemory, handle, memory.forget_at_ms, next_memory_++);
+  if (admission != 0) memories_.AddAdmission(handle);
   TakeIn(room, DigestOfMemory(memory));
-
-  uint32_t of_visitor = 1;
-  uint32_t oldest = handle;
-  for (; memories_[oldest].older != kNoHandle; oldest = memories_[oldest].older) ++of_visitor;
-  if (of_visitor > limits::kMemoriesPerVisitorMax) ForgetEarly(room, oldest);
   if (room.memories.count > limits::kMemoriesPerRoomMax) ForgetEarly(room, room.memories.first);
   return handle;
 }
@@ -188,13 +185,14 @@ void Engine::ForgetEarly(Room& room, uint32_t memory) {
 
 void Engine::Forget(Room& room, uint32_t memory) {
   if (!room.dropped) TakeOut(room, DigestOfMemory(memories_[memory]));
-  uint32_t newest = memories_.Find(room.number, memories_[memory].id.view());
-  if (newest == memory) {
-    memories_.Lead(memory, memories_[memory].older);
+  const uint32_t older = memories_[memory].older;
+  const uint32_t newer = memories_[memory].newer;
+  if (newer == kNoHandle) {
+    memories_.Lead(memory, older);
   } else {
-    while (memories_[newest].older != memory) newest = memories_[newest].older;
-    memories_[newest].older = memories_[memory].older;
+    memories_[newer].older = older;
   }
+  if (older != kNoHandle) memories_[older].newer = newer;
   memories_.Free(memory, &room.memories);
 }
 

@@ -70,15 +70,17 @@ struct Memory {
   uint8_t lane;
   uint32_t room;
   uint32_t older;  // the same visitor's memory before this one
-  uint32_t next;   // in the room's order of ending
+  uint32_t newer;
+  uint32_t next;  // in the room's order of ending
   uint32_t previous;
   uint32_t timer;
+  uint32_t zero;
   uint64_t admission;  // 0: never admitted
   uint64_t arrival;
   int64_t at_ms;
   int64_t forget_at_ms;
 };
-static_assert(sizeof(Memory) == 72);
+static_assert(sizeof(Memory) == 80);
 
 // Somebody kept out.
 struct Block {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "server/base/prefetch.h"
 #include "server/engine/entries.h"
 #include "server/engine/id_index.h"
 #include "server/engine/room.h"
@@ -84,8 +85,56 @@ class PastEntries {
   IdIndex<EntryKeys<Entry>> index_;
 };
 
-using Memories = PastEntries<Memory>;
 using Blocks = PastEntries<Block>;
+
+// Memories, found by the number of their admission too.
+class Memories : public PastEntries<Memory> {
+ public:
+  explicit Memories(uint64_t index_seed)
+      : PastEntries<Memory>(index_seed), by_admission_({this}, index_seed) {}
+
+  // The memory of an admission that ended, or kNoHandle.
+  uint32_t FindAdmission(uint32_t room, uint64_t admission) const {
+    if (by_admission_.size() == 0) return kNoHandle;
+    const std::string_view key = KeyOf(admission);
+    return by_admission_.Find(by_admission_.HashOf(room, key), room, key);
+  }
+  // Once its room and admission are set, and that is not 0.
+  void AddAdmission(uint32_t handle) { by_admission_.Insert(HashOfAdmission(handle), handle); }
+  void Free(uint32_t handle, EntryList* list) {
+    if ((*this)[handle].admission != 0) {
+      CHECK(by_admission_.Erase(HashOfAdmission(handle), handle));
+    }
+    PastEntries<Memory>::Free(handle, list);
+  }
+
+  size_t bytes() const { return PastEntries<Memory>::bytes() + by_admission_.bytes(); }
+
+  void check_invariants() const {
+    PastEntries<Memory>::check_invariants();
+    by_admission_.check_invariants();
+    CHECK_LE(by_admission_.size(), size());
+  }
+
+ private:
+  static std::string_view KeyOf(const uint64_t& admission) {
+    return {reinterpret_cast<const char*>(&admission), sizeof admission};
+  }
+  struct AdmissionKeys {
+    const Memories* memories;
+    IndexKey operator()(uint32_t handle) const {
+      const Memory& memory = (*memories)[handle];
+      return {memory.room, KeyOf(memory.admission)};
+    }
+    void Prefetch(uint32_t handle) const { PrefetchLine(&(*memories)[handle].admission); }
+  };
+  uint64_t HashOfAdmission(uint32_t handle) const {
+    const Memory& memory = (*this)[handle];
+    return by_admission_.HashOf(memory.room, KeyOf(memory.admission));
+  }
+
+  IdIndex<AdmissionKeys> by_admission_;
+};
 
 }  // namespace anteroom
 

@@ -17,8 +17,6 @@ using protocol::VisitorReply;
 
 namespace {
 
-constexpr size_t kRememberedPerVisitor = 64;
-
 ReferenceRoom::Answer No(ErrorCode error) {
   ReferenceRoom::Answer answer;
   answer.refusal = Refuse(error, "");
@@ -179,11 +177,6 @@ void ReferenceRoom::Remember(const std::string& id, const Person& person, uint64
                              Reason reason) {
   ended_.push_back({id, person.arrival, admission, reason, now_ms_,
                     now_ms_ + settings_.remember_ttl->ms, false});
-  const auto same = [&](const Ended& one) { return one.id == id; };
-  if (std::count_if(ended_.begin(), ended_.end(), same) >
-      static_cast<ptrdiff_t>(kRememberedPerVisitor)) {
-    ended_.erase(std::find_if(ended_.begin(), ended_.end(), same));
-  }
 }
 
 void ReferenceRoom::End(People::iterator person, Reason reason) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "server/base/limits.h"
 #include "tests/support/desk_world.h"
 
 namespace anteroom {
@@ -59,6 +60,30 @@ TEST_CASE("desk: when lines have no storage left newcomers are refused, all othe
   }
   CHECK(world.engine.overall().waiting + world.engine.overall().admitted == 0);
   CHECK(world.desk.Handle(protocol::JoinOperation{{"room-0", "new", std::nullopt}}).index() == 0);
+}
+
+TEST_CASE(
+    "desk: every ending of a visitor is remembered, and a token found among the last thousand") {
+  DeskWorld world;
+  protocol::RoomSettings settings;
+  settings.capacity = protocol::Limit{protocol::Limit::kNone};
+  REQUIRE(world.desk.Handle(protocol::RoomCreateOperation{{"sale", settings}}).index() == 0);
+  const uint64_t endings = limits::kMemoriesComparedMax + 1;
+  for (uint64_t i = 0; i < endings; ++i) {
+    CHECK(world.desk.Handle(protocol::JoinOperation{{"sale", "again", std::nullopt}}).index() == 0);
+    CHECK(world.desk.Handle(protocol::LeaveOperation{{"sale", "again"}}).index() == 0);
+  }
+  CHECK(world.engine.FindRoom("sale")->memories.count == endings);
+  const auto error_of = [&](uint64_t admission) {
+    const protocol::Token token = PlainTokens::Of(admission);
+    const auto answer =
+        world.desk.Handle(protocol::VerifyOperation{{"sale", "again", token.view()}});
+    return std::get<Refusal>(answer).error;
+  };
+  CHECK(error_of(1) == ErrorCode::kBadToken);
+  CHECK(error_of(2) == ErrorCode::kExpired);
+  CHECK(error_of(endings) == ErrorCode::kExpired);
+  world.engine.check_invariants();
 }
 
 }  // namespace
