@@ -136,7 +136,11 @@ void Watches::OnEffects(const Effects& effects) {
   for (const VisitorEffect& effect : effects.visitors) {
     if (table_.room_item_count() > 0) CountsChanged(effect.room);
     const bool ended = effect.state == State::kEnded && effect.memory != kNoHandle;
-    if (!ended && !engine_.visitor(effect.visitor).live()) continue;
+    // Of a room that the same record took away its task tells.
+    if (!ended &&
+        (!engine_.visitor(effect.visitor).live() || engine_.RoomAt(effect.room) == nullptr)) {
+      continue;
+    }
     const std::string_view id =
         ended ? engine_.memory(effect.memory).id.view() : engine_.visitor(effect.visitor).id.view();
     for (uint32_t item = table_.FirstItem(effect.room, id); item != 0;) {

@@ -319,6 +319,28 @@ TEST_CASE("a room that is reset ends its watches") {
   REQUIRE(hall.watches.count() == 0);
 }
 
+TEST_CASE("whoever is let in by the very record that removes the room hears of its end") {
+  Hall hall;
+  protocol::RoomSettings settings;
+  settings.capacity = protocol::Limit{0};
+  hall.Set(settings);
+  // More than one record lets in.
+  const size_t count = 2 * limits::kAdmissionsPerRecordMax;
+  for (size_t i = 0; i < count; ++i) hall.Join("v" + std::to_string(i));
+  const std::string last = "v" + std::to_string(count - 1);
+  FakeConnection connection;
+  REQUIRE_FALSE(hall.Watch(&connection, 1, {last}));
+  connection.Take();
+  settings.capacity = protocol::Limit{count};
+  hall.Set(settings);
+  REQUIRE(hall.Done(hall.desk.Handle(protocol::RoomDeleteOperation{{"sale", true}})));
+  hall.Turn(0, 1);
+  const std::vector<Told> told = connection.Take();
+  REQUIRE(told.size() == 2);
+  REQUIRE(told[0].push.refusal->error == ErrorCode::kNotFound);
+  REQUIRE(told[1].kind == FrameKind::kEnd);
+}
+
 TEST_CASE("what cannot be watched is refused in words") {
   Hall hall;
   hall.Join("a");
