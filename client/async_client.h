@@ -127,7 +127,7 @@ class AsyncClient {
   WatchHandle Watch(std::string_view room, std::span<const std::string_view> visitors,
                     OnVisitorEvent on_event);
   WatchHandle Watch(std::string_view room, std::string_view visitor, OnVisitorEvent on_event);
-  // A room's counts, the same way.
+  // A room's counts, and each change of state of anybody there, the same way.
   WatchHandle WatchRoom(std::string_view room, OnRoomEvent on_event);
   // From here on the watch tells nothing more. Harmless for one that has ended.
   void Unwatch(WatchHandle watch);

@@ -139,7 +139,7 @@ class Client {
                                     OnVisitorEvent on_event);
   absl::StatusOr<WatchHandle> Watch(std::string_view room, std::string_view visitor,
                                     OnVisitorEvent on_event);
-  // A room's counts, the same way.
+  // A room's counts, and each change of state of anybody there, the same way.
   absl::StatusOr<WatchHandle> WatchRoom(std::string_view room, OnRoomEvent on_event);
   // When it returns, the watch's callback is not running and will not be called again (called from
   // that callback itself: not again). Harmless for a watch that has ended.

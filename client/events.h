@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -34,8 +35,14 @@ struct VisitorEvent {
   absl::Status status;  // of a last event: why the watch ended, as a call's status tells it
 };
 
-// The same for a watch of a room.
+// The same for a watch of a room: it begins with the room as it is, then tells each change of state
+// of anybody there, and now and then the room anew. What one RoomEvent holds came about in this
+// order: events that were missed, `events`, and `reply`, which has them in its counts.
 struct RoomEvent {
+  // The watch begins, or begins again: what was before, since the connection was lost, is not told.
+  bool begins = false;
+  uint64_t missed = 0;  // events that the daemon could not tell, because they were read too slowly
+  std::vector<protocol::RoomEvent> events;
   std::optional<protocol::RoomReply> reply;
   std::optional<protocol::Refusal> refusal;
   bool last = false;

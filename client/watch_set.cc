@@ -100,6 +100,7 @@ void WatchSet::Send(uint64_t id, PendingWatch& watch) {
   std::string frame;
   CLIENT_CHECK(watch.Encode(&frame).ok());
   watch.request_id = wire_->ReserveId();
+  watch.begun = false;
   by_request_id_[watch.request_id] = id;
   wire_->SendFrame(watch.request_id, frame);
 }
@@ -149,10 +150,19 @@ void WatchSet::OnFrame(const protocol::FrameHeader& header, std::string_view pay
 void WatchSet::OnPush(uint64_t id, const std::shared_ptr<PendingWatch>& watch,
                       std::string_view payload) {
   if (watch->on_visitor) return OnVisitorPush(id, watch, payload);
-  RoomEvent event;
-  if (!protocol::Decode(payload, &event.reply.emplace())) {
+  OnRoomPush(watch, payload);
+}
+
+void WatchSet::OnRoomPush(const std::shared_ptr<PendingWatch>& watch, std::string_view payload) {
+  protocol::RoomPush push;
+  if (!protocol::Decode(payload, &push)) {
     return wire_->BreakLink("the daemon's push cannot be read");
   }
+  RoomEvent event;
+  event.begins = !std::exchange(watch->begun, true);
+  event.missed = push.missed.value_or(0);
+  event.events = std::move(push.events);
+  event.reply = std::move(push.room);
   watch->on_room(event);
 }
 

@@ -32,6 +32,7 @@ struct PendingWatch {
   OnVisitorEvent on_visitor;
   OnRoomEvent on_room;
   uint32_t request_id = 0;  // 0: not sent
+  bool begun = false;       // since it was sent, something has been pushed
 
   static PendingWatch Visitors(std::string_view room, std::span<const std::string_view> visitors,
                                OnVisitorEvent on_event);
@@ -71,6 +72,7 @@ class WatchSet {
   void OnPush(uint64_t id, const std::shared_ptr<PendingWatch>& watch, std::string_view payload);
   void OnVisitorPush(uint64_t id, const std::shared_ptr<PendingWatch>& watch,
                      std::string_view payload);
+  void OnRoomPush(const std::shared_ptr<PendingWatch>& watch, std::string_view payload);
   void OnEnd(uint64_t id, const std::shared_ptr<PendingWatch>& watch, std::string_view payload);
 
   Wire* const wire_;

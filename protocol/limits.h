@@ -23,6 +23,8 @@ inline constexpr size_t kBatchItemsMax = 1000;
 inline constexpr size_t kAdmitCountMax = 1000;
 inline constexpr size_t kPageItemsMax = 1000;
 inline constexpr size_t kWatchVisitorsMax = 1000;
+// Events of one push of a room.
+inline constexpr size_t kRoomEventsMax = 1000;
 
 }  // namespace anteroom::protocol
 

@@ -310,6 +310,30 @@ struct VisitorPush {
   ANTEROOM_FIELDS(ANTEROOM_FIELD(visitor) ANTEROOM_FIELD(reply) ANTEROOM_FIELD(refusal))
 };
 
+// Somebody's state began.
+struct RoomEvent {
+  std::string visitor;
+  State state = State::kWaiting;
+  std::optional<Reason> reason;       // ended: how; waiting: kNoShow when back in line
+  std::optional<uint64_t> arrival;    // waiting: the place is that of (lane, arrival)
+  std::optional<uint8_t> lane;        // waiting
+  std::optional<uint64_t> admission;  // admitted, active, ended from there
+  uint64_t at_ms = 0;                 // engine time
+  ANTEROOM_FIELDS(ANTEROOM_FIELD(visitor) ANTEROOM_FIELD(state) ANTEROOM_FIELD(reason)
+                      ANTEROOM_FIELD(arrival) ANTEROOM_FIELD(lane) ANTEROOM_FIELD(admission)
+                          ANTEROOM_FIELD(at_ms))
+};
+
+// What a watch of a room pushes, in the order in which it came about: events that could not be
+// told, events, and what the room was after them. At least one of the last two.
+struct RoomPush {
+  std::optional<uint64_t> missed;
+  std::vector<RoomEvent> events;  // at most kRoomEventsMax
+  std::optional<RoomReply> room;
+  bool well_formed() const { return (room.has_value() || !events.empty()) && missed != 0u; }
+  ANTEROOM_FIELDS(ANTEROOM_FIELD(missed) ANTEROOM_FIELD(events) ANTEROOM_FIELD(room))
+};
+
 // ---- the daemon ----
 
 struct PingReply {

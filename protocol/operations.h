@@ -40,7 +40,7 @@ enum class Access : uint8_t {
   X(21, StatusMany, "status_many", StatusManyRequest, VisitorResults, kRead,                       \
     "many statuses, in order")                                                                     \
   X(30, Watch, "watch", WatchRequest, Empty, kRead, "pushes what happens to these visitors")       \
-  X(31, WatchRoom, "watch_room", RoomRequest, Empty, kRead, "pushes a room's counts")              \
+  X(31, WatchRoom, "watch_room", RoomRequest, Empty, kRead, "pushes a room's counts and events")   \
   X(32, Unwatch, "unwatch", UnwatchRequest, Empty, kRead, "ends a watch")                          \
   X(40, Admit, "admit", AdmitRequest, AdmitReply, kOperator, "lets the first n in now")            \
   X(41, AdmitVisitor, "admit_visitor", AdmitVisitorRequest, VisitorReply, kOperator,               \

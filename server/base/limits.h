@@ -95,6 +95,12 @@ inline constexpr size_t kWatchedPerConnectionMax = 250'000;
 inline constexpr size_t kWatchedMax = 1'000'000;
 // Pushes built in one turn; the rest in the next ones.
 inline constexpr size_t kPushesPerTurn = 1024;
+// Events of watched rooms that wait for the end of the turn, all rooms together, so that they go
+// out in one push; when there are so many, they are pushed at once. Fits into one push.
+inline constexpr size_t kRoomEventsGatheredMax = 1000;
+// Events of rooms told in one turn, those of each subscriber counted; what is beyond is missed by
+// whom it would have been told. A connection's own output takes a third of it.
+inline constexpr size_t kRoomEventsToldPerTurn = 16384;
 // Watched visitors passed over in one turn when a watch ends or its room changes.
 inline constexpr size_t kWatchStepsPerTurn = 4096;
 

@@ -120,6 +120,8 @@ class Desk {
   protocol::VisitorReply DescribePresent(uint32_t visitor) const;
   // What is known of somebody who has just ended, from an effect's memory.
   protocol::VisitorReply DescribeEnded(uint32_t memory) const;
+  // What an effect of the last record is to whoever watches the room.
+  protocol::RoomEvent DescribeEvent(const Effects& effects, size_t index) const;
   Answer<protocol::RoomReply> LookAtRoom(std::string_view room);
 
  private:

@@ -94,6 +94,48 @@ VisitorReply Desk::DescribeEnded(uint32_t memory) const {
   return reply;
 }
 
+protocol::RoomEvent Desk::DescribeEvent(const Effects& effects, size_t index) const {
+  const VisitorEffect& effect = effects.visitors[index];
+  protocol::RoomEvent event;
+  event.state = effect.state;
+  event.at_ms = static_cast<uint64_t>(engine_.now_ms());
+  const bool waiting = effect.state == State::kWaiting;
+  uint32_t memory = effect.memory;
+  if (effect.state != State::kEnded) {
+    const Visitor& entry = engine_.visitor(effect.visitor);
+    if (entry.live()) {
+      event.visitor = entry.id.view();
+      if (!waiting) {
+        // One record never lets somebody in and takes the admission back.
+        if (entry.inside()) event.admission = engine_.SessionOf(entry).admission;
+        return event;
+      }
+      event.arrival = entry.arrival.Get();
+      event.lane = entry.lane;
+      if (entry.requeues > 0) event.reason = Reason::kNoShow;
+      return event;
+    }
+    // The same record ended them further on: what is remembered of that knows who it was.
+    for (size_t later = index + 1; memory == kNoHandle; ++later) {
+      CHECK_LT(later, effects.visitors.size());
+      if (effects.visitors[later].visitor == effect.visitor)
+        memory = effects.visitors[later].memory;
+    }
+  }
+  const Memory& ended = engine_.memory(memory);
+  event.visitor = ended.id.view();
+  if (waiting) {
+    // No command makes somebody join and end: this one was put back in line.
+    event.arrival = ended.arrival;
+    event.lane = ended.lane;
+    event.reason = Reason::kNoShow;
+    return event;
+  }
+  if (effect.state == State::kEnded) event.reason = ended.reason;
+  if (ended.admission != 0) event.admission = ended.admission;
+  return event;
+}
+
 Answer<VisitorReply> Desk::Present(const Seen& seen, std::string_view id) const {
   if (seen.visitor != kNoHandle) return Described(*seen.room, seen.visitor);
   const uint32_t memory = engine_.FindMemory(seen.room->number, id, now_ms_);

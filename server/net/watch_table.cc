@@ -163,6 +163,17 @@ uint32_t WatchTable::FirstRoomItem(uint32_t room) const {
   return found == rooms_.end() ? 0 : found->second.items.first;
 }
 
+void WatchTable::BeginRoomWith(uint32_t handle) {
+  ItemList& list = rooms_.find(watches_[items_[handle].watch].room)->second.items;
+  const uint32_t last = items_[handle].of_target.previous;
+  if (last == 0) return;
+  items_[list.last].of_target.next = list.first;
+  items_[list.first].of_target.previous = list.last;
+  items_[last].of_target.next = 0;
+  items_[handle].of_target.previous = 0;
+  list = {handle, last};
+}
+
 void WatchTable::MarkDirty(uint32_t handle) {
   if (items_[handle].dirty) return;
   items_[handle].dirty = true;

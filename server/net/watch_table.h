@@ -54,7 +54,10 @@ struct WatchItem {
   uint8_t told_mode;
   uint8_t told_reason;
   uint8_t zero[3];
-  uint64_t told_ahead;
+  union {
+    uint64_t told_ahead;
+    uint64_t missed_events;  // of a room: to be said with the next push
+  };
   uint64_t told_at_ms;
 };
 
@@ -118,6 +121,9 @@ class WatchTable {
   uint32_t FirstWatch(uint32_t room) const;
   // The first item about this room itself.
   uint32_t FirstRoomItem(uint32_t room) const;
+
+  // Makes an item about a room the first one there; those before it come last.
+  void BeginRoomWith(uint32_t item);
 
   void MarkDirty(uint32_t item);
   void ClearDirty(uint32_t item);

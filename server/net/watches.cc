@@ -20,7 +20,6 @@ using protocol::VisitorReply;
 
 namespace {
 
-constexpr int64_t kRoomPushMs = 1000;
 // How often a connection without room is looked at again.
 constexpr int64_t kUnblockMs = 20;
 // Pushes to one connection before the next one has its turn.
@@ -133,8 +132,12 @@ void Watches::EndAll(const Refusal& refusal) {
 
 void Watches::OnEffects(const Effects& effects) {
   if (table_.item_count() == 0) return;
-  for (const VisitorEffect& effect : effects.visitors) {
-    if (table_.room_item_count() > 0) CountsChanged(effect.room);
+  for (size_t i = 0; i < effects.visitors.size(); ++i) {
+    const VisitorEffect& effect = effects.visitors[i];
+    if (table_.room_item_count() > 0 && table_.FirstRoomItem(effect.room) != 0) {
+      CountsChanged(effect.room);
+      Gather(effects, i);
+    }
     const bool ended = effect.state == State::kEnded && effect.memory != kNoHandle;
     // Of a room that the same record took away its task tells.
     if (!ended &&
@@ -181,35 +184,6 @@ bool Watches::IsWatched(uint32_t room, uint32_t visitor) const {
   return false;
 }
 
-void Watches::RoomChanged(uint32_t room) {
-  for (uint32_t handle = table_.FirstWatch(room); handle != 0;
-       handle = table_.watch(handle).of_room.next) {
-    net::Watch& watch = table_.watch(handle);
-    if (watch.whole_room) {
-      table_.item(watch.items.first).told = false;
-      Queue(watch.items.first);
-    } else {
-      watch.task_item = watch.items.first;
-      if (!watch.queued) tasks_.push_back({TaskKind::kRetell, handle, watch.serial});
-      watch.queued = true;
-    }
-  }
-}
-
-void Watches::CountsChanged(uint32_t room) {
-  for (uint32_t handle = table_.FirstRoomItem(room); handle != 0;
-       handle = table_.item(handle).of_target.next) {
-    const WatchItem& item = table_.item(handle);
-    if (item.dirty || TimingWheel::Contains(table_, handle)) continue;
-    const int64_t next_ms = static_cast<int64_t>(item.told_at_ms) + kRoomPushMs;
-    if (next_ms <= loop_ms_) {
-      Queue(handle);
-    } else {
-      table_.File(handle, next_ms);
-    }
-  }
-}
-
 void Watches::Queue(uint32_t item) {
   table_.MarkDirty(item);
   const uint32_t handle = table_.watch(table_.item(item).watch).watcher;
@@ -224,6 +198,7 @@ void Watches::Queue(uint32_t item) {
 void Watches::BeginTurn(int64_t loop_ms) {
   loop_ms_ = loop_ms;
   push_budget_ = limits::kPushesPerTurn;
+  event_budget_ = limits::kRoomEventsToldPerTurn;
   if (!blocked_.empty() && loop_ms_ >= unblock_ms_) {
     unblock_ms_ = loop_ms_ + kUnblockMs;
     std::erase_if(blocked_, [this](uint32_t handle) {
@@ -269,6 +244,8 @@ void Watches::Push() {
       blocked_.push_back(handle);
     }
   }
+  // At the end, since a look at somebody can find that their time is over.
+  PushEvents();
 }
 
 int64_t Watches::NextDueMs() const {
@@ -296,19 +273,6 @@ void Watches::PushItem(uint32_t item) {
   } else {
     PushVisitor(item, std::get<VisitorReply>(std::move(answer)));
   }
-}
-
-void Watches::PushRoom(uint32_t handle, const Room& room) {
-  auto answer = desk_->LookAtRoom(room.name);
-  WatchItem& item = table_.item(handle);
-  const net::Watch& watch = table_.watch(item.watch);
-  if (const auto* reply = std::get_if<protocol::RoomReply>(&answer)) {
-    protocol::AppendFrame(OperationOf(watch), FrameKind::kPush, watch.request_id, *reply,
-                          table_.watcher(watch.watcher).subscriber->Marked(marks_.last_sequence()));
-  }
-  item.told = true;
-  item.told_at_ms = static_cast<uint64_t>(loop_ms_);
-  table_.File(handle, TimingWheel::kNever);
 }
 
 void Watches::PushVisitor(uint32_t handle, VisitorReply reply) {
@@ -448,6 +412,10 @@ void Watches::check_invariants() const {
   table_.check_invariants();
   for (const uint32_t handle : queue_) CHECK(table_.watcher(handle).queued);
   for (const uint32_t handle : blocked_) CHECK(table_.watcher(handle).blocked);
+  size_t gathered = 0;
+  for (const auto& one : gathered_) gathered += one.second.size();
+  CHECK_EQ(gathered, gathered_count_);
+  CHECK_LT(gathered, limits::kRoomEventsGatheredMax);
 }
 
 }  // namespace anteroom::net

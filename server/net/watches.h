@@ -6,8 +6,11 @@
 //   front up to every thirty far back; a room at once when its settings change, and at most every
 //   second when its counts do. That cadence goes by the loop's time, so that it works while a
 //   virtual clock stands still.
+// - Who watches a room is told everybody's changes of state there in their order, gathered to one
+//   push a turn, ahead of counts that include them.
 // - Only the latest value: what is to be pushed is a mark on the item, and the push is built when
-//   there is budget for it, and room in the connection. Who does not read costs nothing more.
+//   there is budget for it, and room in the connection. Who does not read costs nothing more. Of
+//   a room's events, which are no values, it is told how many were missed.
 // - `ended`, or a refusal, is the last push about a visitor. A watch without anybody left, or whose
 //   room is gone, ends.
 //
@@ -23,6 +26,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "protocol/messages.h"
 #include "server/base/limits.h"
 #include "server/engine/desk.h"
@@ -58,7 +62,8 @@ class MarkSource {
 // three thousandth on.
 int64_t PositionPushMs(uint64_t ahead);
 
-// Invariants: those of the table; a watcher with dirty items stands in the queue or is blocked.
+// Invariants: those of the table; a watcher with dirty items stands in the queue or is blocked;
+// between turns no events are gathered.
 class Watches : public DeskObserver {
  public:
   // Both outlive it.
@@ -89,7 +94,7 @@ class Watches : public DeskObserver {
   // Sets the time and the budgets, and finds what is due.
   void BeginTurn(int64_t loop_ms);
   bool has_dirty() const { return !queue_.empty(); }
-  // Builds pushes, as far as the turn's budget goes.
+  // Builds pushes, as far as the turn's budget goes. Events that are gathered do not wait longer.
   void Push();
   // Something is left to do in the next turn.
   bool has_backlog() const { return !queue_.empty() || !tasks_.empty(); }
@@ -120,7 +125,11 @@ class Watches : public DeskObserver {
   void RoomChanged(uint32_t room);
   void CountsChanged(uint32_t room);
   void PushItem(uint32_t item);
+  void Gather(const Effects& effects, size_t index);
+  void PushEvents();
+  void PushEventsOf(uint32_t room, std::vector<protocol::RoomEvent> events);
   void PushRoom(uint32_t item, const Room& room);
+  void SendRoomPush(uint32_t item, protocol::RoomPush* push);
   void PushVisitor(uint32_t item, protocol::VisitorReply reply);
   void PushLast(uint32_t item, protocol::Refusal refusal);
   void SendPush(uint32_t item);
@@ -142,6 +151,11 @@ class Watches : public DeskObserver {
   std::vector<uint32_t> blocked_;  // watchers with something to push and no room for it
   int64_t unblock_ms_ = 0;
   std::deque<Task> tasks_;
+
+  // Of watched rooms, by their numbers: what happened since events were last pushed.
+  absl::flat_hash_map<uint32_t, std::vector<protocol::RoomEvent>> gathered_;
+  size_t gathered_count_ = 0;
+  size_t event_budget_ = 0;
 
   std::vector<uint32_t> due_;
   protocol::VisitorPush push_;

@@ -185,6 +185,22 @@ for _ in $(seq 200); do [ -s "$scratch/watched" ] && break; sleep 0.05; done
 kill -INT "$watcher"
 wait "$watcher" && passed=$((passed + 1)) || { echo "failed: Ctrl-C ends a watch in good order"; failed=$((failed + 1)); }
 
+# Of a room: counts, and what happens to anybody there, in a form that steers no terminal.
+"$bin/anteroom" --output json watch concert --count 4 >"$scratch/watched" 2>&1 </dev/null &
+watcher=$!
+for _ in $(seq 200); do [ -s "$scratch/watched" ] && break; sleep 0.05; done
+expect_json 0 '"state":"waiting"' join concert "$(printf 'kim\033[2J')"
+expect_json 0 '"state":"ended"' leave concert "$(printf 'kim\033[2J')"
+wait "$watcher" && grep -v '"revision"' "$scratch/watched" | tr '\n' '~' |
+  grep -qE '^\{"room":"concert","visitor":"kim\\\\x1b\[2J","state":"waiting","arrival":[0-9]+,"lane":128,"at_ms":[0-9]+\}~\{"room":"concert","visitor":"kim\\\\x1b\[2J","state":"ended","reason":"left","at_ms":[0-9]+\}~$' &&
+  passed=$((passed + 1)) || { failed=$((failed + 1)); echo "failed: a watch of a room tells events"; sed 's/^/  | /' "$scratch/watched"; }
+"$bin/anteroom" watch concert --count 2 >"$scratch/watched" 2>&1 </dev/null &
+watcher=$!
+for _ in $(seq 200); do [ -s "$scratch/watched" ] && break; sleep 0.05; done
+expect_json 0 '"state":"waiting"' join concert "$(printf 'kim\033[2J')"
+wait "$watcher" && tail -n 1 "$scratch/watched" | grep -qE '  kim\\x1b\[2J is waiting: lane 128, arrival [0-9]+$' &&
+  passed=$((passed + 1)) || { failed=$((failed + 1)); echo "failed: a watch of a room tells events in words"; sed 's/^/  | /' "$scratch/watched"; }
+
 # --- the connection is lost ---
 "$bin/anteroom" watch concert >"$scratch/watched" 2>&1 </dev/null &
 watcher=$!

@@ -210,7 +210,14 @@ void AddWatches(Examples& examples) {
   examples.Add(Operation::kWatch, FrameKind::kEnd, stopping);
   examples.Request<Operation::kWatchRoom>({"concert"});
   examples.Reply<Operation::kWatchRoom>({});
-  examples.Add(Operation::kWatchRoom, FrameKind::kPush, Concert());
+  examples.Add(Operation::kWatchRoom, FrameKind::kPush, RoomPush{{}, {}, Concert()});
+  examples.Add(Operation::kWatchRoom, FrameKind::kPush,
+               RoomPush{3,
+                        {{"eve", State::kWaiting, Reason::kNoShow, 90042, 128, {}, 3'600'900},
+                         {"ann", State::kEnded, Reason::kCompleted, {}, {}, 70000, 3'600'900},
+                         {"bob", State::kAdmitted, {}, {}, {}, 70001, 3'600'900}},
+                        {}},
+               " events");
   examples.Add(Operation::kWatchRoom, FrameKind::kEnd,
                Refuse(ErrorCode::kNotFound, "the room concert was deleted"));
   examples.Request<Operation::kUnwatch>({16});
@@ -330,7 +337,7 @@ std::optional<std::string> DecodeAndEncode(const FrameHeader& header, std::strin
     case FrameKind::kPush:
       if (!watch) return std::nullopt;
       return operation == Operation::kWatch ? Again<VisitorPush>(header, payload)
-                                            : Again<RoomReply>(header, payload);
+                                            : Again<RoomPush>(header, payload);
     case FrameKind::kEnd:
       return watch ? Again<Refusal>(header, payload) : std::nullopt;
   }

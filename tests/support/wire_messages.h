@@ -35,6 +35,8 @@ namespace anteroom {
   X(VisitorResult)                \
   X(WatchRequest)                 \
   X(VisitorPush)                  \
+  X(RoomPush)                     \
+  X(RoomEvent)                    \
   X(UnwatchRequest)               \
   X(AdmitRequest)                 \
   X(AdmitReply)                   \

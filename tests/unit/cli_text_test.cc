@@ -83,6 +83,20 @@ TEST_CASE("cli text: a visitor in words") {
   CHECK(DescribeVisitor("\x1b[31m", reply) == "\\x1b[31m has ended: completed, late");
 }
 
+TEST_CASE("cli text: an event of a room in words") {
+  using protocol::Reason;
+  using protocol::State;
+  CHECK(DescribeEvent({"\x1b[31m", State::kWaiting, {}, 12, 128, {}, 0}) ==
+        "\\x1b[31m is waiting: lane 128, arrival 12");
+  CHECK(DescribeEvent({"ann", State::kWaiting, Reason::kNoShow, 13, 0, {}, 0}) ==
+        "ann is waiting again: no show, lane 0, arrival 13");
+  CHECK(DescribeEvent({"ann", State::kActive, {}, {}, {}, 7, 0}) == "ann is active: admission 7");
+  CHECK(DescribeEvent({"ann", State::kEnded, Reason::kLeft, {}, {}, {}, 0}) ==
+        "ann has ended: left");
+  CHECK(DescribeEvent({"ann", State::kEnded, Reason::kExpired, {}, {}, 7, 0}) ==
+        "ann has ended: expired, admission 7");
+}
+
 TEST_CASE("cli text: fields in the unit of their name") {
   const Json health = {
       {"version", "0.1.0"},      {"virtual_clock", true}, {"uptime_ms", 150'000u},

@@ -78,6 +78,11 @@ class Diary {
   }
   client::OnRoomEvent Rooms() {
     return [this](const client::RoomEvent& event) {
+      for (const protocol::RoomEvent& one : event.events) {
+        std::string words = one.visitor + " " + std::string(protocol::NameOf(one.state));
+        if (one.reason) words += " " + std::string(protocol::NameOf(*one.reason));
+        Add(words);
+      }
       if (event.reply) Add("waiting " + std::to_string(event.reply->counts.waiting));
       if (event.last) Add("last");
     };
@@ -449,12 +454,37 @@ TEST_CASE("testing: a change of the room is told to those who wait, its end to a
   REQUIRE(test.client.RoomSet("shop", Settings({{"mode", "paused"}})).ok());
   REQUIRE(test.client.Ping().ok());
   CHECK(test.diary.Take() == "ann waiting 1; ann waiting 1");
-  CHECK(test.rooms.Take() == "waiting 1; waiting 2; waiting 2");
+  CHECK(test.rooms.Take() == "waiting 1; bob waiting; waiting 2; waiting 2");
   REQUIRE(test.client.RoomDelete("shop", {.force = true}).ok());
   REQUIRE(test.client.Ping().ok());
   CHECK(test.diary.Take() == "ann not_found last");
   CHECK(test.rooms.Take() == "last");
   CHECK(test.client.Health()->watches == 0);
+}
+
+TEST_CASE(
+    "testing: a room's watch tells each event, of any number, before counts that include it") {
+  Fixture test({{"capacity", "1"}, {"claim_ttl", "1m"}, {"no_show", "requeue"}});
+  test.Join("ann");
+  REQUIRE(test.client.WatchRoom("shop", test.rooms.Rooms()).ok());
+  test.Join("bob");
+  REQUIRE(test.client.Ping().ok());
+  CHECK(test.rooms.Take() == "waiting 0; bob waiting; waiting 1");
+  test.daemon.Advance(absl::Minutes(3));
+  REQUIRE(test.client.Ping().ok());
+  CHECK(test.rooms.Take() ==
+        "ann waiting no_show; bob admitted; bob waiting no_show; ann admitted; "
+        "ann ended no_show; bob admitted; waiting 0");
+  REQUIRE(test.client.Leave("shop", "bob").ok());
+  std::vector<std::string> names;
+  std::vector<protocol::JoinRequest> joins;
+  for (int i = 0; i < 1000; ++i) names.push_back(std::to_string(i));
+  for (const std::string& name : names) joins.push_back({"shop", name, std::nullopt});
+  REQUIRE(test.client.JoinMany(joins).ok());
+  REQUIRE(test.client.Ping().ok());
+  const std::string told = test.rooms.Take();
+  CHECK(told.starts_with("bob ended left; waiting 0; 0 waiting; 0 admitted; 1 waiting; 2 waiting"));
+  CHECK(told.ends_with("998 waiting; 999 waiting; waiting 999"));
 }
 
 TEST_CASE("testing: nobody can be watched in a room that is not there") {

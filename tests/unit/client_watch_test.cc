@@ -262,25 +262,46 @@ TEST_CASE("after Unwatch nothing is told, also from inside the callback") {
   CHECK(test.told.size() == 1);
 }
 
-TEST_CASE("a room's watch tells its counts, and a watch with the wrong push loses the connection") {
+TEST_CASE("a room's watch tells counts and events, and a wrong push loses the connection") {
   Fixture test;
-  std::vector<uint64_t> waiting;
   test.client->WatchRoom("concert", [&](const RoomEvent& event) {
-    if (event.reply.has_value()) waiting.push_back(event.reply->counts.waiting);
+    std::string words = event.begins ? "begins" : "";
+    if (event.missed > 0) words += " missed " + std::to_string(event.missed);
+    for (const protocol::RoomEvent& one : event.events) {
+      words += " " + one.visitor + " " + std::string(protocol::NameOf(one.state));
+    }
+    if (event.reply.has_value()) words += " " + std::to_string(event.reply->counts.waiting);
+    test.told.push_back(words);
   });
   const Received watch = test.Next();
   CHECK(watch.As<Operation::kWatchRoom>().room == "concert");
-  protocol::RoomReply room;
-  room.room = "concert";
-  room.counts.waiting = 12;
-  test.server.Push(watch, room);
-  test.loop.RunUntil([&] { return waiting.size() == 1; });
-  CHECK(waiting[0] == 12);
-  test.server.SendBytes(watch.connection,
-                        FakeServer::Frame(watch, protocol::FrameKind::kPush, Empty{}));
+  protocol::RoomPush counts;
+  counts.room.emplace().room = "concert";
+  counts.room->counts.waiting = 12;
+  protocol::RoomPush events;
+  events.missed = 7;
+  events.events.resize(2);
+  events.events[0].visitor = "ann";
+  events.events[1].visitor = "bob";
+  events.events[1].state = protocol::State::kEnded;
+  test.server.Push(watch, counts);
+  test.server.Push(watch, events);
+  test.Told(2);
+  CHECK(test.told[0] == "begins 12");
+  CHECK(test.told[1] == " missed 7 ann waiting bob ended");
+  SUBCASE("of another kind") {
+    test.server.SendBytes(watch.connection,
+                          FakeServer::Frame(watch, protocol::FrameKind::kPush, Empty{}));
+  }
+  SUBCASE("that tells nothing") {
+    test.server.Push(watch, protocol::RoomPush{});
+  }
   const Received again = test.Next();
   CHECK(again.connection == 2);
   CHECK(again.operation() == Operation::kWatchRoom);
+  test.server.Push(again, counts);
+  test.Told(3);
+  CHECK(test.told[2] == "begins 12");
   test.Settle();
 }
 

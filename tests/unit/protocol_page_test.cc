@@ -84,8 +84,9 @@ TEST_CASE("PROTOCOL.md: every operation has an example of its request and its re
 #define ANTEROOM_X(number, Name, name, ...) check(name);
   ANTEROOM_OPERATIONS(ANTEROOM_X)
 #undef ANTEROOM_X
-  for (const std::string_view name : {"hex watch push", "hex watch end", "hex watch_room push",
-                                      "hex watch_room end", "hex join refusal"}) {
+  for (const std::string_view name :
+       {"hex watch push", "hex watch end", "hex watch_room push", "hex watch_room push events",
+        "hex watch_room end", "hex join refusal"}) {
     CHECK(Page().blocks.count(name) == 1);
   }
 }
@@ -159,6 +160,7 @@ TEST_CASE("PROTOCOL.md: the limits are those of the code") {
   CHECK(limits["people of an admit"] == std::to_string(protocol::kAdmitCountMax));
   CHECK(limits["entries of a page"] == std::to_string(protocol::kPageItemsMax));
   CHECK(limits["visitors of a watch"] == std::to_string(protocol::kWatchVisitorsMax));
+  CHECK(limits["events of a push"] == std::to_string(protocol::kRoomEventsMax));
 }
 
 // ---- the table of operations ----

@@ -165,6 +165,23 @@ std::string DescribeRoomInLine(const protocol::RoomReply& room) {
   return text;
 }
 
+std::string DescribeEvent(const protocol::RoomEvent& event) {
+  std::string text = protocol::EscapeId(event.visitor);
+  if (event.state == State::kEnded) {
+    text += " has ended";
+  } else {
+    text += " is " + std::string(NameOf(event.state));
+    if (event.state == State::kWaiting && event.reason) text += " again";
+  }
+  std::string more;
+  const auto add = [&](const std::string& part) { more += (more.empty() ? ": " : ", ") + part; };
+  if (event.reason) add(Spaced(std::string(NameOf(*event.reason))));
+  if (event.lane) add("lane " + std::to_string(*event.lane));
+  if (event.arrival) add("arrival " + std::to_string(*event.arrival));
+  if (event.admission) add("admission " + std::to_string(*event.admission));
+  return text + more;
+}
+
 std::string DescribeFields(const Json& object) {
   std::vector<std::pair<std::string, std::string>> lines;
   for (const auto& [name, value] : object.items()) lines.push_back(DescribeField(name, value));

@@ -20,6 +20,9 @@ std::string DescribePresent(const protocol::Counts& counts);
 std::string DescribeRoom(const protocol::RoomReply& room);
 std::string DescribeRoomInLine(const protocol::RoomReply& room);
 
+// `alice is waiting again: no show, lane 128, arrival 12`, of a watch of a room.
+std::string DescribeEvent(const protocol::RoomEvent& event);
+
 // Every field on a line of its own, its unit said in words: `uptime  2 h 5 min`.
 std::string DescribeFields(const Json& object);
 

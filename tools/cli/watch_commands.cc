@@ -25,7 +25,9 @@ std::vector<Command> WatchCommands() {
                 {&kEventCount, Need::kOptional},
                 {&kFor, Need::kOptional}},
        .example = "anteroom watch concert ann bob\nanteroom watch concert --for 30s",
-       .notes = "Until Ctrl-C. Begins with the present state.",
+       .notes =
+           "Until Ctrl-C. Begins with the present state. Of a room it tells its counts, and each "
+           "change of state of anybody there.",
        .check = CheckWatch,
        .run = RunWatch},
   };

@@ -90,11 +90,20 @@ void WatchRun::OnVisitor(const client::VisitorEvent& event) {
 }
 
 void WatchRun::OnRoom(const client::RoomEvent& event) {
+  if (event.missed > 0 && !stopped_) {
+    Print("room", arguments_.room, Json{{"missed", event.missed}},
+          std::to_string(event.missed) + (event.missed == 1 ? " event was" : " events were") +
+              " missed, read too slowly");
+  }
+  for (const protocol::RoomEvent& one : event.events) {
+    if (stopped_) return;
+    Print("room", arguments_.room, ToJson(one), DescribeEvent(one));
+  }
   if (stopped_) return;
   if (event.reply) {
     Print("room", event.reply->room, ToJson(*event.reply), DescribeRoomInLine(*event.reply));
   }
-  if (event.last) OnLast(event.status, true);
+  if (event.last && !stopped_) OnLast(event.status, true);
 }
 
 void WatchRun::OnLast(const absl::Status& status, bool untold) {

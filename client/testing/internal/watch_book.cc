@@ -106,8 +106,14 @@ void WatchBook::EraseWatch(std::map<WatchKey, OneWatch>::iterator watch) {
 
 void WatchBook::OnEffects(const Effects& effects) {
   if (items_.empty()) return;
-  for (const VisitorEffect& effect : effects.visitors) {
+  for (size_t i = 0; i < effects.visitors.size(); ++i) {
+    const VisitorEffect& effect = effects.visitors[i];
     changed_rooms_.insert(effect.room);
+    if (items_.contains(Target(effect.room, {}))) {
+      auto& events = events_[effect.room];
+      events.push_back(desk_->DescribeEvent(effects, i));
+      if (events.size() == protocol::kRoomEventsMax) PushEvents(effect.room);
+    }
     const bool ended = effect.state == protocol::State::kEnded && effect.memory != kNoHandle;
     if (!ended && !engine_.visitor(effect.visitor).live()) continue;
     const std::string_view id =
@@ -141,6 +147,7 @@ void WatchBook::PushStates() {
       for (auto item = first; item != last; ++item) Push(item);
     }
   }
+  while (!events_.empty()) PushEvents(events_.begin()->first);
   EndRooms();
   RemoveOver();
 }
@@ -184,12 +191,33 @@ void WatchBook::PushVisitor(Items::iterator item, const Room& room) {
 }
 
 void WatchBook::PushRoom(Items::iterator item, const Room& room) {
+  PushEvents(room.number);
   auto answer = desk_->LookAtRoom(room.name);
-  const auto* reply = std::get_if<protocol::RoomReply>(&answer);
+  auto* reply = std::get_if<protocol::RoomReply>(&answer);
+  if (reply == nullptr) return;
+  protocol::RoomPush push;
+  push.room = std::move(*reply);
+  SendRoomPush(item, push);
+  item->second.told.emplace();
+}
+
+void WatchBook::PushEvents(uint32_t room) {
+  auto events = events_.extract(room);
+  if (events.empty()) return;
+  protocol::RoomPush push;
+  push.events = std::move(events.mapped());
+  const auto [first, last] = items_.equal_range(Target(room, {}));
+  for (auto item = first; item != last; ++item) {
+    // The room as it is, which is yet to be told, has them in it.
+    if (item->second.told) SendRoomPush(item, push);
+  }
+}
+
+void WatchBook::SendRoomPush(Items::iterator item, const protocol::RoomPush& push) {
   std::string* const output = outputs_.OutputOf(item->second.watch.first);
-  if (reply == nullptr || output == nullptr) return;
+  if (output == nullptr) return;
   protocol::AppendFrame(static_cast<uint8_t>(Operation::kWatchRoom), FrameKind::kPush,
-                        item->second.watch.second, *reply, output);
+                        item->second.watch.second, push, output);
 }
 
 void WatchBook::Tell(Items::iterator item, VisitorReply reply) {
@@ -270,6 +298,7 @@ void WatchBook::check_invariants() const {
   }
   CHECK_EQ(items, items_.size());
   CHECK(with_over_.empty());
+  CHECK(events_.empty());
 }
 
 }  // namespace anteroom::testing

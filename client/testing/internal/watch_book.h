@@ -3,7 +3,8 @@
 //
 // The desk tells of effects in the midst of a record, when nothing may be asked of it: then only
 // the end of somebody is pushed, whose memory is good until the next record, and all else is noted
-// for the next PushStates or PushAll.
+// for the next PushStates or PushAll. So are a room's events, which go out before counts that
+// include them.
 //
 // Invariants: a watch lives as long as it has items; what is over is in no watch.
 // Threads: none; one owner.
@@ -51,7 +52,7 @@ class WatchBook final : public DeskObserver {
 
   // ---- between records ----
 
-  // Changes of state, and rooms that are gone.
+  // Changes of state, events, and rooms that are gone.
   void PushStates();
   // The same, and positions and counts.
   void PushAll();
@@ -76,8 +77,8 @@ class WatchBook final : public DeskObserver {
   };
   struct Item {
     WatchKey watch;
-    bool over = false;  // its last push is out
-    std::optional<Told> told;
+    bool over = false;         // its last push is out
+    std::optional<Told> told;  // of a room: whether it was told anything
   };
   using Items = std::multimap<Target, Item>;
 
@@ -93,6 +94,8 @@ class WatchBook final : public DeskObserver {
   void Push(Items::iterator item);
   void PushVisitor(Items::iterator item, const Room& room);
   void PushRoom(Items::iterator item, const Room& room);
+  void PushEvents(uint32_t room);
+  void SendRoomPush(Items::iterator item, const protocol::RoomPush& push);
   void Tell(Items::iterator item, protocol::VisitorReply reply);
   void TellLast(Items::iterator item, protocol::Refusal refusal);
   void Send(Items::iterator item, const protocol::VisitorPush& push);
@@ -111,7 +114,8 @@ class WatchBook final : public DeskObserver {
   std::set<Target> changed_;          // somebody's state began
   std::set<uint32_t> changed_rooms_;  // anything there may be another
   std::set<uint32_t> gone_rooms_;
-  std::set<WatchKey> with_over_;  // have items that are over
+  std::map<uint32_t, std::vector<protocol::RoomEvent>> events_;  // of rooms watched, to be pushed
+  std::set<WatchKey> with_over_;                                 // have items that are over
 };
 
 }  // namespace anteroom::testing
