@@ -478,6 +478,8 @@ TEST_CASE(
   REQUIRE(test.client.Leave("shop", "bob").ok());
   std::vector<std::string> names;
   std::vector<protocol::JoinRequest> joins;
+  names.reserve(1000);
+  joins.reserve(1000);
   for (int i = 0; i < 1000; ++i) names.push_back(std::to_string(i));
   for (const std::string& name : names) joins.push_back({"shop", name, std::nullopt});
   REQUIRE(test.client.JoinMany(joins).ok());

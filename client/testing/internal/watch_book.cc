@@ -198,7 +198,7 @@ void WatchBook::PushRoom(Items::iterator item, const Room& room) {
   protocol::RoomPush push;
   push.room = std::move(*reply);
   SendRoomPush(item, push);
-  item->second.told.emplace();
+  item->second.told = Told{};
 }
 
 void WatchBook::PushEvents(uint32_t room) {
