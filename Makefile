@@ -7,8 +7,8 @@
 # help: make              programs into build/bin/, libraries into build/lib/; names the packages that are missing
 # help: make deps         installs the Debian packages for building and testing (as root, or through sudo)
 # help: make run          all of the above, then a daemon with a small crowd, to see a line move
-# help: make test         unit tests (also under ASan and UBSan), behaviour scripts, end to end; ends with
-# help:                   `N passed, N failed`
+# help: make test         unit tests (also under ASan and UBSan, those of what has threads under TSan too), behaviour
+# help:                   scripts, end to end; ends with `N passed, N failed`
 # help: make sim          a simulated daemon that crashes, with faults drawn from a seed: SEED= STEPS= SECONDS=
 # help: make check        formatting, clang-tidy, include directions, bans in the engine, sizes
 # help: make bench        every benchmark in a small size
@@ -21,7 +21,7 @@
 # help: Any program or test alone, and the sanitizer builds:
 # help:   make build/bin/unit_tests && build/bin/unit_tests --test-case='*wheel*'
 # help:   make SANITIZE=address build/asan/bin/unit_tests
-# help:   make SANITIZE=thread build/tsan/bin/unit_tests
+# help:   make SANITIZE=thread build/tsan/bin/thread_tests
 # help:   ANTEROOM_SEED=7 build/bin/unit_tests        repeats a random run
 # help: Variables: SANITIZE=address|thread, JOBS=2 (default: all cores), CXXFLAGS='-O0 -g', PREFIX, DESTDIR
 # help:   make install PREFIX=/usr DESTDIR=/tmp/image
@@ -105,6 +105,9 @@ TOOL_SOURCES := $(call sources,tools tools/*)
 TEST_SUPPORT_SOURCES := $(call sources,tests/support)
 UNIT_SOURCES := $(call sources,tests/unit)
 SCRIPT_SOURCES := $(call sources,tests/scripts)
+# The unit tests of what has threads, and what they need beyond archives: few enough to be built once more, under TSan.
+THREAD_SOURCES := tests/unit/main.cc $(filter tests/unit/client_%,$(UNIT_SOURCES)) tests/unit/app_group_commit_test.cc \
+  server/app/group_commit.cc tests/support/fake_server.cc tests/support/memory_files.cc
 E2E_SOURCES := $(call sources,tests/e2e)
 BENCH_SOURCES := $(filter %_bench.cc,$(call sources,bench))
 BENCH_SUPPORT_SOURCES := $(filter-out %_bench.cc,$(call sources,bench))
@@ -214,6 +217,8 @@ $(eval $(call program,anteroomd,server/app/main.cc,$(call archives,libserver_app
 $(eval $(call program,anteroom,tools/cli/main.cc,$(TOOL_ARCHIVES)))
 $(eval $(call program,unit_tests,$(UNIT_SOURCES),$(EVERY_ARCHIVE)))
 $(eval $(call program,script_tests,$(SCRIPT_SOURCES),$(EVERY_ARCHIVE)))
+$(eval $(call program,thread_tests,$(THREAD_SOURCES),$(call archives,libanteroom_testing libanteroom \
+  libserver_storage)))
 $(eval $(call program,sim,$(SIM_SOURCES),$(EVERY_ARCHIVE)))
 $(eval $(call program,loadgen,$(LOADGEN_SOURCES),$(call archives,libanteroom libserver_base),-lhiredis))
 $(foreach source,$(EXAMPLE_SOURCES),$(eval \

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds and runs every test: unit tests in release and under ASan and UBSan, behaviour scripts, end-to-end tests, each
-# benchmark in a tiny size. The last line is `N passed, N failed`; the exit status is 0 when nothing failed.
+# Builds and runs every test: unit tests in release and under ASan and UBSan, those of what has threads under TSan too,
+# behaviour scripts, end-to-end tests, each benchmark in a tiny size. The last line is `N passed, N failed`; the exit
+# status is 0 when nothing failed.
 #
 # A part is a program. One that ends with a line `N passed, N failed` adds these counts; any other counts as one test,
 # by its exit status. What a part printed is kept in build/test/ and shown when it fails.
@@ -89,6 +90,13 @@ part scripts-sanitized 240 build/asan/bin/script_tests
 for name in daemon_test network_faults_test; do
   part "e2e/$name-sanitized" 180 "build/bin/$name"
 done
+
+build thread-sanitizer SANITIZE=thread build/tsan/bin/thread_tests
+# Where the kernel spreads addresses over more bits than the TSan of g++ 12 can do with, it starts only without that;
+# where that may not be asked for, it is tried as it is.
+no_spread=()
+! setarch --addr-no-randomize true 2>/dev/null || no_spread=(setarch --addr-no-randomize)
+part threads-sanitized 180 "${no_spread[@]}" build/tsan/bin/thread_tests
 
 echo
 echo "$total_passed passed, $total_failed failed"

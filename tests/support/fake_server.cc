@@ -85,8 +85,16 @@ void FakeServer::Start() {
 
 void FakeServer::Stop() {
   const std::lock_guard lock(mutex_);
-  if (listener_ >= 0) close(std::exchange(listener_, -1));
-  for (auto& [number, connection] : open_) close(connection.fd);
+  // By shutdown, because a descriptor that the server's thread is polling is not let go by close
+  // before that thread has run.
+  if (listener_ >= 0) {
+    shutdown(listener_, SHUT_RDWR);
+    close(std::exchange(listener_, -1));
+  }
+  for (auto& [number, connection] : open_) {
+    shutdown(connection.fd, SHUT_RDWR);
+    close(connection.fd);
+  }
   open_.clear();
   changed_.notify_all();
   Wake();
