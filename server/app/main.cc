@@ -37,9 +37,10 @@ int main(int argc, char** argv) {
   anteroom::storage::PosixFiles files;
   auto recovered = anteroom::app::Recover(files, {.directory = options.data_directory,
                                                   .virtual_clock = options.virtual_clock,
-                                                  .segment_bytes = options.segment_bytes});
+                                                  .segment_bytes = options.segment_bytes,
+                                                  .archive = options.archive});
   if (!recovered.ok()) return Fail(kCouldNotStart, recovered.status());
-  anteroom::app::Server server(options, *std::move(recovered));
+  anteroom::app::Server server(options, &files, *std::move(recovered));
   const absl::Status listening = server.Listen();
   if (!listening.ok()) return Fail(kCouldNotStart, listening);
   std::fprintf(stderr, "anteroomd %s listening on %s, data in %s (durability %s%s)\n",

@@ -23,6 +23,9 @@ ABSL_FLAG(std::string, durability, "commit", "what replies wait for");
 ABSL_FLAG(std::string, durability_interval, "100ms", "most that durability interval may lose");
 ABSL_FLAG(bool, virtual_clock, false, "time stands still until it is advanced");
 ABSL_FLAG(std::string, segment_bytes, "64M", "size of a log segment");
+ABSL_FLAG(std::string, snapshot_log_bytes, "128M", "closed log after which a snapshot is made");
+ABSL_FLAG(std::string, archive, "", "where log that is not needed any more goes");
+ABSL_FLAG(std::string, archive_keep, "", "how long it stays there");
 ABSL_FLAG(std::string, max_connections, std::to_string(anteroom::limits::kConnectionsMax),
           "most connections at a time");
 
@@ -36,6 +39,9 @@ constexpr std::string_view kFlags[] = {"listen",
                                        "durability-interval",
                                        "virtual-clock",
                                        "segment-bytes",
+                                       "snapshot-log-bytes",
+                                       "archive",
+                                       "archive-keep",
                                        "max-connections",
                                        "help",
                                        "version"};
@@ -64,6 +70,15 @@ Where it keeps things
                              anteroomd --data /var/lib/anteroom
   --segment-bytes SIZE     Size of the log's files from now on, a multiple of 4096 (4096 to 1G; K, M
                            and G are understood). Twice as much is reserved ahead.  Default: 64M
+  --snapshot-log-bytes SIZE
+                           When so much log is closed, or as much as the last snapshot took, a
+                           snapshot of the state is made in the background, and the log before it
+                           goes.  Default: 128M
+  --archive DIR            Log and snapshots that are not needed any more are moved there instead
+                           of being removed; `anteroom log dump DIR` reads them. The directory must
+                           be there.  Default: none
+                             anteroomd --archive /var/lib/anteroom-archive --archive-keep 30d
+  --archive-keep T         How long they stay there, such as 12h, 30d.  Default: for ever
 
 What an answer promises
   --durability WHAT        commit    an answer leaves when all it could have seen is on disk: nothing
@@ -171,6 +186,20 @@ absl::StatusOr<Options> Check() {
                  std::to_string(storage::kSegmentBytesMin) + " to 1G, such as 64M");
   }
   options.segment_bytes = *segment_bytes;
+
+  const std::string snapshot_log = absl::GetFlag(FLAGS_snapshot_log_bytes);
+  const auto snapshot_log_bytes = ParseSize(snapshot_log);
+  if (!snapshot_log_bytes) {
+    return Wrong("--snapshot-log-bytes " + snapshot_log + ": it takes a size, such as 128M");
+  }
+  options.snapshot_log_bytes = *snapshot_log_bytes;
+  options.archive = absl::GetFlag(FLAGS_archive);
+  if (const std::string keep = absl::GetFlag(FLAGS_archive_keep); !keep.empty()) {
+    const auto keep_ms = protocol::ParseDurationMs(keep);
+    if (!keep_ms) return Wrong("--archive-keep " + keep + ": it takes a time, such as 30d");
+    if (options.archive.empty()) return Wrong("--archive-keep is without --archive");
+    options.archive_keep_s = *keep_ms / 1000;
+  }
 
   const std::string connections = absl::GetFlag(FLAGS_max_connections);
   uint64_t connections_max = 0;

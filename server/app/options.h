@@ -22,6 +22,9 @@ struct Options {
   uint64_t durability_interval_ms = 100;
   bool virtual_clock = false;
   uint64_t segment_bytes = 0;
+  uint64_t snapshot_log_bytes = 0;
+  std::string archive;
+  std::optional<int64_t> archive_keep_s;
   size_t connections_max = 0;
 };
 

@@ -33,12 +33,18 @@ size_t ConnectionsMax(size_t asked) {
 
 }  // namespace
 
-Server::Server(const Options& options, Recovered recovered)
+Server::Server(const Options& options, storage::Files* files, Recovered recovered)
     : options_(options),
       recovered_(std::move(recovered)),
       tokens_(recovered_.secrets.token_key),
       commit_(&loop_, recovered_.engine.get(), recovered_.writer.get(),
               {.durability = options.durability, .interval_ms = options.durability_interval_ms}),
+      snapshots_(files,
+                 {.directory = options.data_directory,
+                  .log_bytes = options.snapshot_log_bytes,
+                  .archive = options.archive,
+                  .archive_keep_s = options.archive_keep_s},
+                 recovered_.snapshot_number, recovered_.snapshot_bytes),
       watches_(recovered_.engine.get(), &commit_, auth::Random64()),
       desk_(recovered_.engine.get(), &commit_, &tokens_, &watches_),
       clock_(options.virtual_clock ? EngineClock::Kind::kVirtual : EngineClock::Kind::kReal,
@@ -193,6 +199,10 @@ void Server::Arm() {
 void Server::EverySecond() {
   connections_.SetTime(LoopMs());
   connections_.CheckDeadlines(limits::kLingerMsMax);
+  if (phase_ == Phase::kRunning) {
+    const storage::LogWriter& writer = *recovered_.writer;
+    snapshots_.Look(writer.segment_number(), writer.segment_bytes(), LoopMs());
+  }
   if (statfs_under_way_) return;
   const int error =
       uv_fs_statfs(&loop_, &statfs_, recovered_.directory->path().c_str(), [](uv_fs_t* request) {

@@ -27,6 +27,7 @@
 #include "server/app/group_commit.h"
 #include "server/app/options.h"
 #include "server/app/recovery.h"
+#include "server/app/snapshots.h"
 #include "server/auth/token_authority.h"
 #include "server/engine/desk.h"
 #include "server/engine/meter.h"
@@ -40,7 +41,8 @@ namespace anteroom::app {
 // record is made.
 class Server : private net::RequestWorker {
  public:
-  Server(const Options& options, Recovered recovered);
+  // `files` outlives it.
+  Server(const Options& options, storage::Files* files, Recovered recovered);
   ~Server();
 
   // Opens the sockets.
@@ -92,6 +94,7 @@ class Server : private net::RequestWorker {
   Recovered recovered_;
   auth::TokenAuthority tokens_;
   GroupCommit commit_;
+  Snapshots snapshots_;
   net::Watches watches_;
   Desk desk_;
   EngineClock clock_;

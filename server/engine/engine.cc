@@ -34,6 +34,19 @@ int64_t Engine::NextDue() const {
 
 // ---- rooms ----
 
+Totals& Totals::operator+=(const Totals& other) {
+  joined += other.joined;
+  admitted += other.admitted;
+  claimed += other.claimed;
+  completed += other.completed;
+  cancelled += other.cancelled;
+  no_show += other.no_show;
+  expired += other.expired;
+  left += other.left;
+  revoked += other.revoked;
+  return *this;
+}
+
 Totals& Totals::operator-=(const Totals& other) {
   joined -= other.joined;
   admitted -= other.admitted;

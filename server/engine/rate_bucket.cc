@@ -48,6 +48,13 @@ int64_t RateBucket::NextAtMs() const {
   return filled_at_ms_ + static_cast<int64_t>((depth_ - level_ + count_ - 1) / count_);
 }
 
+bool RateBucket::Restore(uint64_t level, int64_t filled_at_ms) {
+  if (level > 2 * depth_ || filled_at_ms < 0) return false;
+  level_ = level;
+  filled_at_ms_ = filled_at_ms;
+  return true;
+}
+
 void RateBucket::check_invariants() const {
   CHECK_LE(level_, 2 * depth_);
   CHECK(per_ms_ == 0 || depth_ >= per_ms_);

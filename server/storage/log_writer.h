@@ -8,7 +8,7 @@
 // Threads: it knows nothing of libuv; its calls block and are meant for a thread pool.
 //   Write, WriteEnd        any thread, one of them at a time
 //   PrepareNext            any thread, one at a time; may run beside a Write
-//   needs_prepare, reserved_bytes_left, frame_payload_bytes_max   any thread, at any time
+//   needs_prepare, segment_number and the other numbers   any thread, at any time
 //   check_invariants       while no job runs
 // `options.random` is called by Write when it goes over to the next segment.
 //
@@ -79,6 +79,8 @@ class LogWriter {
   // Of segments made from now on.
   uint64_t segment_bytes() const { return options_.segment_bytes; }
   size_t frame_payload_bytes_max() const { return frame_payload_bytes_max_; }
+  // Of the segment that is written to. Those before it are closed, and its header is on disk.
+  uint32_t segment_number() const { return segment_number_.load(std::memory_order_acquire); }
   uint64_t next_sequence() const { return next_sequence_.load(std::memory_order_acquire); }
 
   void check_invariants();

@@ -75,6 +75,16 @@ absl::Status DamageStatus(std::string_view file, uint64_t offset_bytes, std::str
                                                   std::string(why));
 }
 
+absl::Status PlacedStatus(const absl::Status& status, std::string_view file,
+                          uint64_t offset_bytes) {
+  absl::Status placed(status.code(), std::string(file) + " at byte " +
+                                         std::to_string(offset_bytes) + ": " +
+                                         std::string(status.message()));
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { placed.SetPayload(url, payload); });
+  return placed;
+}
+
 FailureKind KindOf(const absl::Status& status) {
   return static_cast<FailureKind>(NumberFrom(status, kKindUrl));
 }

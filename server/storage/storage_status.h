@@ -34,6 +34,9 @@ absl::Status FailureStatus(FailureKind kind, std::string_view message);
 // "damaged: 00000003.log at byte 4096: <why>"
 absl::Status DamageStatus(std::string_view file, uint64_t offset_bytes, std::string_view why);
 
+// The same with a place in front of its message.
+absl::Status PlacedStatus(const absl::Status& status, std::string_view file, uint64_t offset_bytes);
+
 FailureKind KindOf(const absl::Status& status);
 // 0 when the status does not come from the operating system.
 int ErrnoOf(const absl::Status& status);
