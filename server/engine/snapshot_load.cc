@@ -322,7 +322,9 @@ std::string EngineLoader::Take(const snapshot::Dropped& entry) {
 std::string EngineLoader::Finish() {
   if (!begun_) return "it is empty";
   size_t dropped = 0;
-  for (const auto& [number, room] : engine_.rooms_) dropped += room->dropped ? 1 : 0;
+  for (const auto& [number, room] : engine_.rooms_) {  // order-free: a count
+    dropped += room->dropped ? 1 : 0;
+  }
   const std::set<uint32_t> distinct(engine_.dropped_.begin(), engine_.dropped_.end());
   if (header_.rooms != engine_.rooms_.size() || header_.visitors != engine_.roster_.size() ||
       header_.memories != engine_.memories_.size() || header_.blocks != engine_.blocks_.size() ||

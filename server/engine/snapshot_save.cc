@@ -53,7 +53,9 @@ bool EngineSaver::Save() {
 
   std::vector<uint32_t> numbers;
   numbers.reserve(engine_.rooms_.size());
-  for (const auto& [number, room] : engine_.rooms_) numbers.push_back(number);
+  for (const auto& [number, room] : engine_.rooms_) {  // order-free: sorted next
+    numbers.push_back(number);
+  }
   std::sort(numbers.begin(), numbers.end());
   for (const uint32_t number : numbers) {
     const Room& room = *engine_.rooms_.find(number)->second;

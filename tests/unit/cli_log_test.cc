@@ -80,8 +80,8 @@ struct Ran {
   std::string err;
 };
 
-Ran Run(ExitStatus (*command)(Context&, storage::Files&, const std::string&), storage::Files& files,
-        OutputForm form = OutputForm::kJson) {
+Ran Run(ExitStatus (*command)(Context&, storage::Files&, const std::string&, bool),
+        storage::Files& files, OutputForm form = OutputForm::kJson) {
   std::istringstream in;
   std::ostringstream out;
   std::ostringstream err;
@@ -89,7 +89,7 @@ Ran Run(ExitStatus (*command)(Context&, storage::Files&, const std::string&), st
   Arguments arguments;
   arguments.output = form;
   Context context(console, arguments);
-  const ExitStatus status = command(context, files, "data");
+  const ExitStatus status = command(context, files, "data", false);
   return {status, out.str(), err.str()};
 }
 

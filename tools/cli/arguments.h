@@ -33,6 +33,7 @@ struct Arguments {
   std::optional<uint64_t> count;
   std::optional<std::string> key;
   bool over = false;
+  bool archive = false;
   bool force = false;
   std::optional<int64_t> block_ms;
   protocol::RoomSettings settings;

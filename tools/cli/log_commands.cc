@@ -24,6 +24,10 @@ ExitStatus FailReading(Context& context, const absl::Status& status) {
 
 Json ToJson(const storage::RecoveredLog& log, int64_t at_ms) {
   Json object = Json::object();
+  if (log.snapshot_number != 0) {
+    object["snapshot"] = storage::SnapshotFileName(log.snapshot_number);
+    object["snapshot_entries"] = log.snapshot_entry_count;
+  }
   object["records"] = log.record_count;
   object["batches"] = log.batch_count;
   object["segments"] = log.segment_count;
@@ -44,8 +48,12 @@ Json ToJson(const storage::RecoveredLog& log, int64_t at_ms) {
 std::string Describe(const storage::RecoveredLog& log, const std::string& directory,
                      int64_t at_ms) {
   if (log.empty) return Printable(directory) + " holds no log";
-  std::string text = Printable(directory) +
-                     " is whole: " + Count(log.record_count, "record", "records") + " in " +
+  std::string snapshot;
+  if (log.snapshot_number != 0) {
+    snapshot = "a snapshot of " + Count(log.snapshot_entry_count, "entry", "entries") + ", then ";
+  }
+  std::string text = Printable(directory) + " is whole: " + snapshot +
+                     Count(log.record_count, "record", "records") + " in " +
                      Count(log.batch_count, "batch", "batches") + " and " +
                      Count(log.segment_count, "segment", "segments") + ", engine time " +
                      HumanDuration(static_cast<uint64_t>(at_ms)) + ", ";
@@ -55,10 +63,11 @@ std::string Describe(const storage::RecoveredLog& log, const std::string& direct
 
 }  // namespace
 
-ExitStatus CheckLog(Context& context, storage::Files& files, const std::string& directory) {
+ExitStatus CheckLog(Context& context, storage::Files& files, const std::string& directory,
+                    bool archive) {
   Engine engine(EngineOptions{});
   storage::EngineReplay replay(&engine);
-  const auto log = storage::RecoverLog(files, directory, {}, replay);
+  const auto log = storage::RecoverLog(files, directory, {.archive = archive}, replay);
   if (!log.ok()) return FailReading(context, log.status());
   const int64_t at_ms = engine.now_ms();
   if (context.json()) {
@@ -69,22 +78,24 @@ ExitStatus CheckLog(Context& context, storage::Files& files, const std::string& 
   return ExitStatus::kDone;
 }
 
-ExitStatus DumpLog(Context& context, storage::Files& files, const std::string& directory) {
+ExitStatus DumpLog(Context& context, storage::Files& files, const std::string& directory,
+                   bool archive) {
   Engine engine(EngineOptions{});
   storage::EngineReplay replay(
       &engine, [&](uint64_t sequence, int64_t at_ms, const anteroom::Command& command) {
         context.PrintJson(Describe(engine, sequence, at_ms, command));
       });
-  const auto log = storage::RecoverLog(files, directory, {}, replay);
+  const auto log = storage::RecoverLog(files, directory, {.archive = archive}, replay);
   if (!log.ok()) return FailReading(context, log.status());
   if (log->torn_end) context.Note(storage::ToText(*log->torn_end));
   return ExitStatus::kDone;
 }
 
-ExitStatus DigestLog(Context& context, storage::Files& files, const std::string& directory) {
+ExitStatus DigestLog(Context& context, storage::Files& files, const std::string& directory,
+                     bool archive) {
   Engine engine(EngineOptions{});
   storage::EngineReplay replay(&engine);
-  const auto log = storage::RecoverLog(files, directory, {}, replay);
+  const auto log = storage::RecoverLog(files, directory, {.archive = archive}, replay);
   if (!log.ok()) return FailReading(context, log.status());
   if (log->torn_end) context.Note(storage::ToText(*log->torn_end));
   const Digest digest = engine.digest();
@@ -104,29 +115,30 @@ std::vector<Command> LogCommands() {
   return {
       {.name = "log check",
        .summary = "says whether a data directory is whole, and where not",
-       .uses = {{&kDirectory}},
+       .uses = {{&kDirectory}, {&kArchive, Need::kOptional}},
        .example = "anteroom log check anteroom-data",
        .notes = "Starts no daemon and changes nothing.",
        .check = nullptr,
        .run =
            [](Context& context, const Arguments& arguments) {
              storage::PosixFiles files;
-             return CheckLog(context, files, arguments.path);
+             return CheckLog(context, files, arguments.path, arguments.archive);
            }},
       {.name = "log dump",
        .summary = "every record of a log, as JSON, one a line",
-       .uses = {{&kDirectory}},
+       .uses = {{&kDirectory}, {&kArchive, Need::kOptional}},
        .example = "anteroom log dump anteroom-data",
-       .notes = "Starts no daemon and changes nothing.",
+       .notes = "From the newest snapshot on; what was before it is in the daemon's --archive.\n"
+                "Starts no daemon and changes nothing.",
        .check = nullptr,
        .run =
            [](Context& context, const Arguments& arguments) {
              storage::PosixFiles files;
-             return DumpLog(context, files, arguments.path);
+             return DumpLog(context, files, arguments.path, arguments.archive);
            }},
       {.name = "log digest",
        .summary = "the digest of the state that a log gives",
-       .uses = {{&kDirectory}},
+       .uses = {{&kDirectory}, {&kArchive, Need::kOptional}},
        .example = "anteroom log digest anteroom-data",
        .notes =
            "Equal logs give equal digests, on any machine. Starts no daemon and changes nothing.",
@@ -134,7 +146,7 @@ std::vector<Command> LogCommands() {
        .run =
            [](Context& context, const Arguments& arguments) {
              storage::PosixFiles files;
-             return DigestLog(context, files, arguments.path);
+             return DigestLog(context, files, arguments.path, arguments.archive);
            }},
   };
 }

@@ -208,6 +208,9 @@ const Parameter kDuration = {"DURATION", "", "a whole number and a unit: 500ms, 
                              TimeSpan<&Arguments::duration_ms>};
 const Parameter kDirectory = {"DIR", "", "a daemon's data directory", Text<&Arguments::path>};
 
+const Parameter kArchive = {"--archive", "",
+                            "DIR is the --archive of a daemon, read from its beginning",
+                            Flag<&Arguments::archive>};
 const Parameter kFile = {"FILE", "", "an access log, or a count file", Text<&Arguments::path>};
 const Parameter kRehearsedRoom = {"--room", "ROOM", "the room to fill; nobody else may be in it",
                                   TakeRoom};

@@ -51,6 +51,7 @@ extern const Parameter kPageCount;
 extern const Parameter kEventCount;
 extern const Parameter kFor;
 extern const Parameter kDuration;
+extern const Parameter kArchive;
 extern const Parameter kDirectory;
 
 extern const Parameter kFile;
