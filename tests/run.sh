@@ -96,7 +96,7 @@ build thread-sanitizer SANITIZE=thread build/tsan/bin/thread_tests
 # where that may not be asked for, it is tried as it is.
 no_spread=()
 ! setarch --addr-no-randomize true 2>/dev/null || no_spread=(setarch --addr-no-randomize)
-part threads-sanitized 180 "${no_spread[@]}" build/tsan/bin/thread_tests
+part threads-sanitized 300 "${no_spread[@]}" build/tsan/bin/thread_tests
 
 echo
 echo "$total_passed passed, $total_failed failed"
