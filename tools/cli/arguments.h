@@ -34,12 +34,14 @@ struct Arguments {
   std::optional<std::string> key;
   bool over = false;
   bool archive = false;
+  bool move = false;
   bool force = false;
   std::optional<int64_t> block_ms;
   protocol::RoomSettings settings;
   std::optional<uint64_t> if_revision;
   std::optional<int64_t> duration_ms;
   std::string path;
+  std::string data_directory;
 
   // rehearse
   std::optional<double> speed;

@@ -211,6 +211,11 @@ const Parameter kDirectory = {"DIR", "", "a daemon's data directory", Text<&Argu
 const Parameter kArchive = {"--archive", "",
                             "DIR is the --archive of a daemon, read from its beginning",
                             Flag<&Arguments::archive>};
+const Parameter kBackupFile = {"FILE", "", "the backup", Text<&Arguments::path>};
+const Parameter kData = {"--data", "DIR", "the data directory; unsaid: ./anteroom-data",
+                         Text<&Arguments::data_directory>};
+const Parameter kMove = {"--move", "", "and the log here ends: the daemon goes on from the backup",
+                         Flag<&Arguments::move>};
 const Parameter kFile = {"FILE", "", "an access log, or a count file", Text<&Arguments::path>};
 const Parameter kRehearsedRoom = {"--room", "ROOM", "the room to fill; nobody else may be in it",
                                   TakeRoom};

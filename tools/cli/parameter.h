@@ -52,6 +52,9 @@ extern const Parameter kEventCount;
 extern const Parameter kFor;
 extern const Parameter kDuration;
 extern const Parameter kArchive;
+extern const Parameter kBackupFile;
+extern const Parameter kData;
+extern const Parameter kMove;
 extern const Parameter kDirectory;
 
 extern const Parameter kFile;
