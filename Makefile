@@ -10,6 +10,7 @@
 # help: make test         unit tests (also under ASan and UBSan, those of what has threads under TSan too), behaviour
 # help:                   scripts, end to end; ends with `N passed, N failed`
 # help: make sim          a simulated daemon that crashes, with faults drawn from a seed: SEED= STEPS= SECONDS=
+# help: make coverage     the share of branches of protocol, engine and storage that unit tests and scripts take
 # help: make check        formatting, clang-tidy, include directions, bans in the engine, sizes
 # help: make bench        every benchmark in a small size
 # help: make bench-engine the engine with a million and ten million waiting; ends with one line of JSON
@@ -59,10 +60,14 @@ else ifeq ($(SANITIZE),thread)
 BUILD := build/tsan
 OPTIMISE := -O1
 SANITIZE_FLAGS := -fsanitize=thread -fno-omit-frame-pointer
+else ifeq ($(SANITIZE),coverage)
+BUILD := build/coverage
+OPTIMISE := -O0
+SANITIZE_FLAGS := --coverage
 else
-$(error SANITIZE is empty, address or thread, not '$(SANITIZE)')
+$(error SANITIZE is empty, address, thread or coverage, not '$(SANITIZE)')
 endif
-ifneq ($(SANITIZE),)
+ifneq (,$(filter address thread,$(SANITIZE)))
 SANITIZE_FLAGS += -DANTEROOM_DCHECKS
 endif
 
@@ -134,7 +139,7 @@ LOADGEN := $(BUILD)/bin/loadgen
 SIM := $(BUILD)/bin/sim
 EXAMPLES := $(patsubst client/examples/%.cc,$(BUILD)/bin/example_%,$(EXAMPLE_SOURCES))
 
-.PHONY: all deps run test sim check bench bench-engine bench-redis install format tidy clean help
+.PHONY: all deps run test sim coverage check bench bench-engine bench-redis install format tidy clean help
 .PHONY: test-programs unit-programs bench-programs print-sources compile_commands.json FORCE
 
 all: $(PROGRAMS) $(LIBRARIES)
@@ -248,6 +253,18 @@ test: deps
 sim: deps
 	+@$(again) $(SIM)
 	@$(SIM) $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS)) $(if $(SECONDS),--seconds $(SECONDS))
+
+# Of unit tests and behaviour scripts, and of the three folders whose every branch decides something.
+COVERED := protocol server/engine server/storage
+coverage: deps
+	@tools/install_deps.sh coverage
+	+@$(again) SANITIZE=coverage unit-programs
+	@find build/coverage -name '*.gcda' -delete
+	@build/coverage/bin/unit_tests >build/coverage/unit.log || { tail -n 30 build/coverage/unit.log; exit 1; }
+	@build/coverage/bin/script_tests >build/coverage/scripts.log || { tail -n 30 build/coverage/scripts.log; exit 1; }
+	@gcovr --root . --object-directory build/coverage $(foreach folder,$(COVERED),--filter '$(folder)/') --branches \
+	  --exclude-throw-branches --exclude-unreachable-branches --print-summary $(foreach folder,$(COVERED),build/coverage/obj/$(folder)) \
+	  build/coverage/obj/tests
 
 check:
 	@tools/install_deps.sh build test check
