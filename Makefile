@@ -9,7 +9,8 @@
 # help: make run          all of the above, then a daemon with a small crowd, to see a line move
 # help: make test         unit tests (also under ASan and UBSan, those of what has threads under TSan too), behaviour
 # help:                   scripts, end to end; ends with `N passed, N failed`
-# help: make sim          a simulated daemon that crashes, with faults drawn from a seed: SEED= STEPS= SECONDS=
+# help: make sim          a simulated daemon that crashes, with faults drawn from a seed: SEED= STEPS= SECONDS= SEEDS=
+# help: make sim-canaries plants bugs, one after another, and sees that the simulation finds each: CANARY= for one
 # help: make coverage     the share of branches of protocol, engine and storage that unit tests and scripts take
 # help: make check        formatting, clang-tidy, include directions, bans in the engine, sizes
 # help: make bench        every benchmark in a small size
@@ -70,6 +71,11 @@ endif
 ifneq (,$(filter address thread,$(SANITIZE)))
 SANITIZE_FLAGS += -DANTEROOM_DCHECKS
 endif
+# Bugs to be planted, for `make sim-canaries` alone: server/base/canary.h.
+ifneq ($(CANARIES),)
+BUILD := build/canaries
+SANITIZE_FLAGS += -DANTEROOM_CANARIES
+endif
 
 # popcnt and SSE4.2, which every x86-64 processor since 2009 has.
 ifeq ($(shell uname -m),x86_64)
@@ -119,6 +125,8 @@ BENCH_SUPPORT_SOURCES := $(filter-out %_bench.cc,$(call sources,bench))
 LOADGEN_SOURCES := $(call sources,bench/loadgen)
 EXAMPLE_SOURCES := $(call sources,client/examples)
 SIM_SOURCES := $(call sources,tests/sim)
+# What else of the daemon and of the tests a simulation holds: the rest needs sockets.
+SIM_PARTS := server/app/engine_clock.cc server/app/group_commit.cc server/net/outbox.cc tests/support/memory_files.cc
 
 TEST_SOURCES := $(TEST_SUPPORT_SOURCES) $(UNIT_SOURCES) $(SCRIPT_SOURCES) $(E2E_SOURCES) $(BENCH_SOURCES) \
   $(BENCH_SUPPORT_SOURCES) $(SIM_SOURCES)
@@ -139,7 +147,7 @@ LOADGEN := $(BUILD)/bin/loadgen
 SIM := $(BUILD)/bin/sim
 EXAMPLES := $(patsubst client/examples/%.cc,$(BUILD)/bin/example_%,$(EXAMPLE_SOURCES))
 
-.PHONY: all deps run test sim coverage check bench bench-engine bench-redis install format tidy clean help
+.PHONY: all deps run test sim sim-canaries coverage check bench bench-engine bench-redis install format tidy clean help
 .PHONY: test-programs unit-programs bench-programs print-sources compile_commands.json FORCE
 
 all: $(PROGRAMS) $(LIBRARIES)
@@ -224,7 +232,8 @@ $(eval $(call program,unit_tests,$(UNIT_SOURCES),$(EVERY_ARCHIVE)))
 $(eval $(call program,script_tests,$(SCRIPT_SOURCES),$(EVERY_ARCHIVE)))
 $(eval $(call program,thread_tests,$(THREAD_SOURCES),$(call archives,libanteroom_testing libanteroom \
   libserver_storage)))
-$(eval $(call program,sim,$(SIM_SOURCES),$(EVERY_ARCHIVE)))
+$(eval $(call program,sim,$(SIM_SOURCES) $(SIM_PARTS),$(call archives,$(patsubst %,libserver_%,storage engine base) \
+  libanteroom_protocol)))
 $(eval $(call program,loadgen,$(LOADGEN_SOURCES),$(call archives,libanteroom libserver_base),-lhiredis))
 $(foreach source,$(EXAMPLE_SOURCES),$(eval \
   $(call program,example_$(basename $(notdir $(source))),$(source),$(call archives,libanteroom))))
@@ -250,9 +259,16 @@ run: deps
 test: deps
 	@tests/run.sh
 
+SIM_FLAGS = $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS)) $(if $(SEEDS),--seeds $(SEEDS)) \
+  $(if $(SECONDS),--seconds $(SECONDS)) --jobs $(JOBS)
+
 sim: deps
 	+@$(again) $(SIM)
-	@$(SIM) $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS)) $(if $(SECONDS),--seconds $(SECONDS))
+	@$(SIM) $(SIM_FLAGS)
+
+sim-canaries: deps
+	+@$(again) CANARIES=1 build/canaries/bin/sim
+	@build/canaries/bin/sim $(if $(CANARY),--canary $(CANARY),--canaries) $(SIM_FLAGS)
 
 # Of unit tests and behaviour scripts, and of the three folders whose every branch decides something.
 COVERED := protocol server/engine server/storage

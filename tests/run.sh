@@ -68,7 +68,8 @@ build release SANITIZE= test-programs
 export ANTEROOM_BIN=$PWD/build/bin
 part unit 240 build/bin/unit_tests
 part scripts 240 build/bin/script_tests
-part sim 60 build/bin/sim --seconds 15
+# Ten million steps: half a minute on two cores.
+part sim 300 build/bin/sim --seeds 1000 --jobs "$jobs"
 # lib*.sh is what several of them share.
 for test in tests/e2e/*.sh; do
   [[ $test == */lib*.sh ]] || part "e2e/$(basename "$test" .sh)" 180 "$test"
@@ -81,6 +82,9 @@ for source in bench/*_bench.cc; do
   program=build/bin/$(basename "$source" .cc)
   part "bench/$(basename "$source" .cc)" 60 "$program" --benchmark_min_time=0.001
 done
+
+build canaries CANARIES=1 build/canaries/bin/sim
+part sim-canaries 300 build/canaries/bin/sim --canaries --seconds 20 --jobs "$jobs"
 
 build sanitizers SANITIZE=address unit-programs all
 export ANTEROOM_BIN=$PWD/build/asan/bin

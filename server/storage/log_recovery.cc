@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/base/canary.h"
 #include "server/base/check.h"
 #include "server/storage/log_reader.h"
 #include "server/storage/snapshot_file.h"
@@ -347,7 +348,7 @@ absl::Status Recovery::JudgeTail(SegmentReader& reader) {
   const absl::StatusOr<std::optional<uint64_t>> later =
       reader.FindBatch(offset_, header_.segment_bytes, header_.salt);
   if (!later.ok()) return later.status();
-  if (later->has_value()) {  // P
+  if (later->has_value() && !ANTEROOM_CANARY(kDamageTakenForTorn)) {  // P
     return Damage("invalid bytes, and a valid batch after them at byte " + std::to_string(**later));
   }
   log_.torn_end = TornEnd{name_, offset_, rest->end_bytes - offset_};  // Q
@@ -439,7 +440,8 @@ absl::Status Recovery::Mend() {
   };
   if (status.ok()) status = rewrite(0, kSegmentHeaderBytes);
   if (status.ok() && last_batch_offset_ != 0) status = rewrite(last_batch_offset_, offset_);
-  if (status.ok()) status = WriteZeros(**file, offset_, TailEndBytes());
+  const bool zero = !ANTEROOM_CANARY(kTornEndKept);
+  if (status.ok() && zero) status = WriteZeros(**file, offset_, TailEndBytes());
   if (status.ok()) status = (*file)->Sync();
   if (status.ok()) status = files_.SyncDirectory(directory_);
   return status;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/base/canary.h"
 #include "server/base/check.h"
 #include "server/storage/storage_status.h"
 
@@ -155,7 +156,7 @@ absl::Status LogWriter::WriteFrame(std::string& bytes, BatchType type, uint64_t 
   CHECK_EQ(bytes.size(), size_bytes);
   absl::Status status = WriteFully(*file_, offset_bytes_, bytes);
   if (status.ok()) status = file_->Sync();
-  if (!status.ok()) return Poison(std::move(status));
+  if (!status.ok() && !ANTEROOM_CANARY(kFailedSyncIgnored)) return Poison(std::move(status));
   offset_bytes_ += size_bytes;
   next_sequence_.store(first_sequence + record_count, std::memory_order_release);
   current_bytes_left_.store(header_.segment_bytes - offset_bytes_ - kNextBatchBytes,
@@ -222,7 +223,8 @@ absl::Status LogWriter::PrepareNextLocked() {
     return status;
   }
   if (status.ok()) status = (*file)->Sync();
-  if (status.ok()) status = files_.SyncDirectory(directory_);
+  const bool sync = !ANTEROOM_CANARY(kLostDirectorySync);
+  if (status.ok() && sync) status = files_.SyncDirectory(directory_);
   if (!status.ok()) return Poison(std::move(status));
   spare_ = *std::move(file);
   spare_bytes_ = size_bytes;
