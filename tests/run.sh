@@ -68,7 +68,7 @@ build release SANITIZE= test-programs
 export ANTEROOM_BIN=$PWD/build/bin
 part unit 240 build/bin/unit_tests
 part scripts 240 build/bin/script_tests
-# Ten million steps: half a minute on two cores.
+# Ten million steps: 15 s on two cores.
 part sim 300 build/bin/sim --seeds 1000 --jobs "$jobs"
 # lib*.sh is what several of them share.
 for test in tests/e2e/*.sh; do
@@ -83,6 +83,7 @@ for source in bench/*_bench.cc; do
   part "bench/$(basename "$source" .cc)" 60 "$program" --benchmark_min_time=0.001
 done
 
+# Another build of engine and storage; each bug is then found within seconds.
 build canaries CANARIES=1 build/canaries/bin/sim
 part sim-canaries 300 build/canaries/bin/sim --canaries --seconds 20 --jobs "$jobs"
 

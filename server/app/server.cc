@@ -119,7 +119,7 @@ void Server::SettleSpace() {
   space_ = space;
   desk_.SetLogSpace(space.space, space.reason);
   if (space.space == LogSpace::kNone) {
-    clock_.Stop(uv_hrtime());
+    clock_.Stop();
   } else {
     clock_.Resume(uv_hrtime());
   }

@@ -79,6 +79,7 @@ absl::Status Daemon::Start(uint64_t now_ns) {
   desk_ = std::make_unique<Desk>(&engine_, this, &tokens_, this);
   desk_->StartSoftDeadlines(clock_->Read(now_ns));
   model_.Restart(clock_->Read(now_ns));
+  left_over_ = engine_.NextDue() <= engine_.now_ms();
   return absl::OkStatus();
 }
 
@@ -135,13 +136,14 @@ void Daemon::SettleSpace(uint64_t now_ns) {
   space_ = space;
   desk_->SetLogSpace(space.space, space.reason);
   if (space.space == LogSpace::kNone) {
-    clock_->Stop(now_ns);
+    clock_->Stop();
   } else {
     clock_->Resume(now_ns);
   }
 }
 
-// Whatever was due is done, and what is left over is more than a turn does.
+// Whatever is due is done, while the log takes nothing too, for then time stands still; but for what
+// was more than a turn does.
 void Daemon::CheckNobodyOutlives() const {
   const int64_t now_ms = desk_->now_ms();
   CHECK_EQ(engine_.NextDue(), model_.NextDue());
@@ -149,7 +151,7 @@ void Daemon::CheckNobodyOutlives() const {
     if (room.dropped) continue;
     for (uint32_t visitor = 0; visitor < room.people.size(); ++visitor) {
       CHECK_GT(room.people[visitor].silent_at_ms, now_ms);
-      if (engine_.NextDue() > now_ms) CHECK_GT(room.people[visitor].deadline_ms, now_ms);
+      if (!left_over_) CHECK_GT(room.people[visitor].deadline_ms, now_ms);
     }
   }
 }
@@ -159,11 +161,12 @@ void Daemon::BeginTurn(uint64_t now_ns) {
   const bool takes = space_.space != LogSpace::kNone;
   const uint64_t before = commit_->last_sequence();
   desk_->BeginTurn(clock_->Read(now_ns));
-  if (!takes) {
+  if (takes) {
+    model_.EndTurnStart(desk_->now_ms());
+    left_over_ = engine_.NextDue() <= desk_->now_ms();
+  } else {
     CHECK_EQ(commit_->last_sequence(), before);
-    return;
   }
-  model_.EndTurnStart(desk_->now_ms());
   CheckNobodyOutlives();
 }
 

@@ -93,6 +93,7 @@ class Daemon : public RecordSink, public DeskObserver {
   std::optional<app::EngineClock> clock_;
   std::unique_ptr<Desk> desk_;
   app::GroupCommit::Space space_;
+  bool left_over_ = false;  // of what is due, by the last turn that did any
 
   Model model_;
   Bounds bounds_;

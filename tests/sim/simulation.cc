@@ -136,6 +136,7 @@ Simulation::Death Simulation::Step(Daemon& daemon) {
     const auto take = [&](const Ask& ask, const Network::Answer& answer) {
       clients_.Take(ask, answer);
       ++totals_.answers;
+      if (answer.told.refusal == protocol::ErrorCode::kUnavailable) ++totals_.without_log_space;
     };
     while (network_.Deliver(take) && Below(2) == 0) {
     }

@@ -9,6 +9,7 @@ namespace anteroom::sim {
 #define ANTEROOM_SIM_TOTALS(X) \
   X(steps)                     \
   X(answers)                   \
+  X(without_log_space)         \
   X(records)                   \
   X(starts)                    \
   X(power_losses)              \
