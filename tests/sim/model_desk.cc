@@ -292,12 +292,20 @@ Told Model::Describe(const Ask& ask, const Verdict& verdict, int64_t now_ms) con
     }
     told.count = verdict.key ? verdict.key->count : last_admit_.second;
     const uint64_t first = verdict.key ? verdict.key->first_admission : last_admit_.first;
-    for (const uint32_t visitor : room.inside) {
-      const uint64_t admission = room.people[visitor].admission;
+    const auto tell = [&](uint32_t visitor, uint64_t admission) {
       if (admission >= first && admission < first + told.count) {
         told.admitted.emplace_back(visitor, admission);
       }
+    };
+    for (const uint32_t visitor : room.inside) tell(visitor, room.people[visitor].admission);
+    // With a key said again some may have ended since.
+    for (uint32_t visitor = 0; visitor < room.ended.size(); ++visitor) {
+      for (const Ended& one : room.ended[visitor]) {
+        if (one.forget_at_ms > now_ms) tell(visitor, one.admission);
+      }
     }
+    std::sort(told.admitted.begin(), told.admitted.end(),
+              [](const auto& a, const auto& b) { return a.second < b.second; });
     return told;
   }
   const std::vector<Ended>& ended = room.ended[ask.visitor];

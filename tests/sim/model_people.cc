@@ -141,13 +141,6 @@ void Model::Remember(ModelRoom& room, uint32_t visitor, uint64_t admission, Reas
                    now_ms_ + room.settings.remember_ttl->ms});
   due_.insert(
       Due{ended.back().forget_at_ms, Kind::kMemory, ended.back().sequence, room.number, visitor});
-  if (ended.size() <= limits::kMemoriesPerVisitorMax) return;
-  // One that is due in this very record goes by itself.
-  const Ended& oldest = ended.front();
-  if (due_.erase(Due{oldest.forget_at_ms, Kind::kMemory, oldest.sequence, room.number, visitor}) !=
-      0) {
-    ended.erase(ended.begin());
-  }
 }
 
 // ---- rate and capacity ----
