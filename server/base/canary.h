@@ -26,7 +26,8 @@ namespace anteroom {
   X(kRequeueInFront, "requeue-in-front")                   \
   X(kFailedSyncIgnored, "failed-sync-ignored")             \
   X(kTornEndKept, "torn-end-not-zeroed")                   \
-  X(kDamageTakenForTorn, "damage-taken-for-a-torn-end")
+  X(kDamageTakenForTorn, "damage-taken-for-a-torn-end")    \
+  X(kSnapshotNotSynced, "snapshot-not-synced")
 
 enum class Canary : uint8_t {
   kNone,

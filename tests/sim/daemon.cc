@@ -1,12 +1,15 @@
 #include "tests/sim/daemon.h"
 
 #include <algorithm>
+#include <atomic>
 #include <random>
 #include <string>
 #include <utility>
 
 #include "server/base/check.h"
+#include "server/storage/compaction.h"
 #include "server/storage/engine_replay.h"
+#include "server/storage/storage_status.h"
 #include "tests/sim/compare.h"
 
 namespace anteroom::sim {
@@ -58,7 +61,9 @@ absl::Status Daemon::ReadLog() {
   if (!writer.ok()) return writer.status();
   writer_ = *std::move(writer);
   writer_->check_invariants();
-  return absl::OkStatus();
+  snapshot_ = std::max(log->snapshot_number, 1U);
+  if (log->snapshot_number == 0) return absl::OkStatus();
+  return storage::RemoveCovered(disk_, kDirectory, log->snapshot_number, "");
 }
 
 absl::Status Daemon::Start(uint64_t now_ns) {
@@ -81,6 +86,19 @@ absl::Status Daemon::Start(uint64_t now_ns) {
   model_.Restart(clock_->Read(now_ns));
   left_over_ = engine_.NextDue() <= engine_.now_ms();
   return absl::OkStatus();
+}
+
+bool Daemon::MakeSnapshot(uint64_t index_seed) {
+  const uint32_t segment = writer_->segment_number();
+  if (segment == snapshot_) return false;
+  const std::atomic<bool> cancel = false;
+  const auto made = storage::MakeSnapshot(disk_, kDirectory, segment, index_seed, cancel);
+  if (!made.ok()) {
+    CHECK(storage::KindOf(made.status()) != storage::FailureKind::kDamaged);
+    return false;
+  }
+  snapshot_ = segment;
+  return storage::RemoveCovered(disk_, kDirectory, segment, "").ok();
 }
 
 // ---- records ----
@@ -142,8 +160,8 @@ void Daemon::SettleSpace(uint64_t now_ns) {
   }
 }
 
-// Whatever is due is done, while the log takes nothing too, for then time stands still; but for what
-// was more than a turn does.
+// Whatever is due is done, while the log takes nothing too, for then time stands still; but for
+// what was more than a turn does.
 void Daemon::CheckNobodyOutlives() const {
   const int64_t now_ms = desk_->now_ms();
   CHECK_EQ(engine_.NextDue(), model_.NextDue());

@@ -56,6 +56,9 @@ class Daemon : public RecordSink, public DeskObserver {
 
   // Opens the directory, reads the log, and compares what came back with what it must be.
   absl::Status Start(uint64_t now_ns);
+  // A snapshot up to the open segment, and away with what it covers, as app/snapshots.h has it done
+  // beside the loop. False when nothing is closed, or the disk did not let it.
+  bool MakeSnapshot(uint64_t index_seed);
   // A turn of the loop, with what has arrived. Throws DiskFailed.
   void Turn(uint64_t now_ns);
   // Commits what is left, answers go out, the log is ended. False when that cannot be done now.
@@ -89,6 +92,7 @@ class Daemon : public RecordSink, public DeskObserver {
   PlainTokens tokens_;
   std::unique_ptr<storage::DataDirectory> directory_;
   std::unique_ptr<storage::LogWriter> writer_;
+  uint32_t snapshot_ = 1;  // number of the last one, 1 before the first
   std::unique_ptr<app::GroupCommit> commit_;
   std::optional<app::EngineClock> clock_;
   std::unique_ptr<Desk> desk_;

@@ -12,6 +12,7 @@ Faults DrawFaults(std::mt19937_64& random) {
   faults.failed_sync = chance(5000);
   faults.full_disk = chance(2500);
   faults.slow_sync = chance(400);
+  faults.snapshot = chance(700);
   faults.stall = chance(1500);
   faults.broken_connection = chance(200);
   faults.short_writes = below(4) == 0;

@@ -18,6 +18,7 @@ struct Faults {
   uint64_t failed_sync = 0;
   uint64_t full_disk = 0;
   uint64_t slow_sync = 0;  // nothing comes back from the pool for a while
+  uint64_t snapshot = 0;   // of what is closed, and what it covers goes
   uint64_t stall = 0;      // the process stands still for seconds
   uint64_t broken_connection = 0;
   bool short_writes = false;

@@ -40,14 +40,16 @@ Reading ReadTo(storage::MemoryFiles& disk, uint64_t sequence) {
 
 FlippedBit FlipOneBit(storage::MemoryFiles& disk, std::mt19937_64& random) {
   const auto names = disk.List(kDirectory);
-  std::vector<std::string> segments;
+  std::vector<std::string> files;
   if (names.ok()) {
     for (const std::string& name : *names) {
-      if (storage::ParseSegmentFileName(name)) segments.push_back(name);
+      const bool read = storage::ParseSegmentFileName(name).has_value() ||
+                        storage::ParseSnapshotFileName(name).has_value();
+      if (read) files.push_back(name);
     }
   }
-  if (segments.empty()) return FlippedBit::kNoLog;
-  const std::string name = segments[random() % segments.size()];
+  if (files.empty()) return FlippedBit::kNoLog;
+  const std::string name = files[random() % files.size()];
   const std::string path = std::string(kDirectory) + "/" + name;
   const std::string sound = disk.Content(path);
   if (sound.empty()) return FlippedBit::kNoLog;
@@ -65,7 +67,7 @@ FlippedBit FlipOneBit(storage::MemoryFiles& disk, std::mt19937_64& random) {
     const FailureKind kind = storage::KindOf(flipped.log.status());
     const std::string message(flipped.log.status().message());
     CHECK(kind == FailureKind::kDamaged || kind == FailureKind::kNewerFormat);
-    CHECK(message.find(".log") != std::string::npos);
+    CHECK(message.find(".log") != std::string::npos || message.find(".snap") != std::string::npos);
     if (kind == FailureKind::kDamaged) CHECK(message.find(" at byte ") != std::string::npos);
     return FlippedBit::kRefused;
   }

@@ -128,6 +128,7 @@ Simulation::Death Simulation::Step(Daemon& daemon) {
   }
   if (OneIn(faults_.kill)) return Death::kKilled;
   if (OneIn(faults_.clean_stop) && daemon.Stop(random_)) return Death::kStopped;
+  if (OneIn(faults_.snapshot) && daemon.MakeSnapshot(random_())) ++totals_.snapshots;
   clients_.Act();
   pool_.SetTime(now_ns_);
   if (slow_steps_left_ == 0 && Below(faults_.pool) == 0) pool_.Step(random_);

@@ -15,6 +15,7 @@ namespace anteroom::sim {
   X(power_losses)              \
   X(kills)                     \
   X(stops)                     \
+  X(snapshots)                 \
   X(broken_connections)        \
   X(stalls)                    \
   X(slow_syncs)                \
