@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds and runs every test: unit tests in release and under ASan and UBSan, those of what has threads under TSan too,
-# behaviour scripts, end-to-end tests, each benchmark in a tiny size. The last line is `N passed, N failed`; the exit
+# Builds and runs every test: unit tests and behaviour scripts under ASan and UBSan, the tests of what has threads
+# under TSan too, the simulator and the bugs planted for it, end-to-end tests, each benchmark in a tiny size. The last line is `N passed, N failed`; the exit
 # status is 0 when nothing failed.
 #
 # A part is a program. One that ends with a line `N passed, N failed` adds these counts; any other counts as one test,
@@ -82,11 +82,10 @@ for source in bench/*_bench.cc; do
   part "bench/$(basename "$source" .cc)" 60 "$program" --benchmark_min_time=0.001
 done
 
-# Another build of engine and storage; each bug is then found within seconds.
 build sanitizers SANITIZE=address unit-programs all build/asan/bin/sim
 export ANTEROOM_BIN=$PWD/build/asan/bin
-part unit-sanitized 300 build/asan/bin/unit_tests
-part scripts-sanitized 240 build/asan/bin/script_tests
+part unit 300 build/asan/bin/unit_tests
+part scripts 240 build/asan/bin/script_tests
 # Each planted bug is found; the sanitized build is the one in which they can be planted.
 part sim-canaries 300 build/asan/bin/sim --canaries --seconds 30 --jobs "$jobs"
 # The tests themselves as before; the daemon that they start is the sanitized one.
