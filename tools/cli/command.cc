@@ -15,7 +15,7 @@ std::span<const Command> Commands() {
     std::vector<Command> all;
     for (auto* group :
          {DaemonCommands, RoomCommands, VisitorCommands, AdmissionCommands, PageCommands,
-          WatchCommands, LogCommands, BackupCommands, RehearseCommands}) {
+          WatchCommands, LogCommands, BackupCommands, CredentialCommands, RehearseCommands}) {
       std::vector<Command> some = group();
       std::move(some.begin(), some.end(), std::back_inserter(all));
     }

@@ -52,6 +52,7 @@ std::vector<Command> WatchCommands();
 std::vector<Command> DaemonCommands();
 std::vector<Command> LogCommands();
 std::vector<Command> BackupCommands();
+std::vector<Command> CredentialCommands();
 std::vector<Command> RehearseCommands();
 
 }  // namespace anteroom::cli

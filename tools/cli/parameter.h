@@ -27,6 +27,7 @@ struct Parameter {
 };
 
 extern const Parameter kServer;
+extern const Parameter kCredentials;
 extern const Parameter kOutput;
 extern const Parameter kYes;
 
@@ -56,6 +57,8 @@ extern const Parameter kBackupFile;
 extern const Parameter kData;
 extern const Parameter kMove;
 extern const Parameter kDirectory;
+extern const Parameter kCredentialName;
+extern const Parameter kRole;
 
 extern const Parameter kFile;
 extern const Parameter kRehearsedRoom;
