@@ -196,7 +196,7 @@ TEST_CASE("cli: ids are bytes") {
   CHECK(Right("join concert 'x'", "join").visitor == "'x'");
   CHECK(Contains(Wrong("join concert a\\n"), "backslash"));
   CHECK(Contains(Wrong("join concert " + std::string(256, 'a')), "1 to 255 bytes"));
-  CHECK(Parse({"join", "concert", ""}, "").wrong.has_value());
+  CHECK(Parse({"join", "concert", ""}, {}).wrong.has_value());
 }
 
 TEST_CASE("cli: a mistyped name is told the nearest right one") {
