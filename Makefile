@@ -119,6 +119,7 @@ TEST_SUPPORT_SOURCES := $(call sources,tests/support)
 UNIT_SOURCES := $(call sources,tests/unit)
 SCRIPT_SOURCES := $(call sources,tests/scripts)
 # The unit tests of what has threads, and what they need beyond archives: few enough to be built once more, under TSan.
+STORAGE_TEST_SOURCES := tests/unit/main.cc $(filter tests/unit/storage_%,$(UNIT_SOURCES))
 THREAD_SOURCES := tests/unit/main.cc $(filter tests/unit/client_%,$(UNIT_SOURCES)) tests/unit/app_group_commit_test.cc \
   server/app/group_commit.cc tests/support/fake_server.cc tests/support/memory_files.cc
 E2E_SOURCES := $(call sources,tests/e2e)
@@ -155,7 +156,7 @@ EXAMPLES := $(patsubst client/examples/%.cc,$(BUILD)/bin/example_%,$(EXAMPLE_SOU
 all: $(PROGRAMS) $(LIBRARIES)
 unit-programs: $(UNIT_TESTS) $(SCRIPT_TESTS)
 bench-programs: $(BENCHES) $(LOADGEN)
-test-programs: all bench-programs $(E2E_PROGRAMS) $(EXAMPLES) $(SIM)
+test-programs: all $(BUILD)/bin/storage_tests bench-programs $(E2E_PROGRAMS) $(EXAMPLES) $(SIM)
 
 # --- compiling ---
 
@@ -232,6 +233,7 @@ $(eval $(call program,anteroomd,server/app/main.cc,$(call archives,libserver_app
 $(eval $(call program,anteroom,tools/cli/main.cc,$(TOOL_ARCHIVES)))
 $(eval $(call program,unit_tests,$(UNIT_SOURCES),$(EVERY_ARCHIVE)))
 $(eval $(call program,script_tests,$(SCRIPT_SOURCES),$(EVERY_ARCHIVE)))
+$(eval $(call program,storage_tests,$(STORAGE_TEST_SOURCES),$(EVERY_ARCHIVE)))
 $(eval $(call program,thread_tests,$(THREAD_SOURCES),$(call archives,libanteroom_testing libanteroom \
   libserver_storage)))
 $(eval $(call program,sim,$(SIM_SOURCES) $(SIM_PARTS),$(call archives,$(patsubst %,libserver_%,storage engine base) \

@@ -26,8 +26,7 @@ namespace anteroom {
   X(kRequeueInFront, "requeue-in-front")                   \
   X(kFailedSyncIgnored, "failed-sync-ignored")             \
   X(kTornEndKept, "torn-end-not-zeroed")                   \
-  X(kDamageTakenForTorn, "damage-taken-for-a-torn-end")    \
-  X(kSnapshotNotSynced, "snapshot-not-synced")
+  X(kDamageTakenForTorn, "damage-taken-for-a-torn-end")
 
 enum class Canary : uint8_t {
   kNone,

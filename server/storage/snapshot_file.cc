@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "server/base/canary.h"
 #include "server/base/check.h"
 #include "server/storage/log_reader.h"
 #include "server/storage/storage_status.h"
@@ -80,7 +79,6 @@ absl::Status SnapshotWriter::Finish() {
   if (status.ok()) status = files_.Rename(TemporaryOf(path_), path_);
   if (!status.ok()) return status;
   finished_ = true;
-  if (ANTEROOM_CANARY(kSnapshotNotSynced)) return absl::OkStatus();
   return files_.SyncDirectory(ParentDirectory(path_));
 }
 

@@ -22,9 +22,9 @@
 
 namespace anteroom::storage {
 
-// TSan makes a run ten times as long: there the longest tests take a sample of the cases that other
-// builds go through one by one.
-#if defined(__SANITIZE_THREAD__)
+// Sanitizers make a run ten times as long: there the longest tests take a sample of the cases that
+// a plain build goes through one by one.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSampled = true;
 #else
 inline constexpr bool kSampled = false;
