@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::string_view kBlank = " \t\r";
 
-absl::Status Wrong(std::string message) {
-  return absl::InvalidArgumentError(std::move(message));
+absl::Status Wrong(const std::string& message) {
+  return absl::InvalidArgumentError(message);
 }
 
 // Takes the next word off the front; empty at the end.

@@ -47,8 +47,10 @@ struct Book {
 TEST_CASE("credential book: the right proof is answered with the role and a proof") {
   const Book test;
   size_t index = 0;
-  for (const auto& [name, role] :
+  for (const auto& entry :
        {std::pair{"shop-1", Role::kApp}, {"anna", Role::kOperator}, {"grafana", Role::kReader}}) {
+    const char* const name = entry.first;
+    const Role role = entry.second;
     CAPTURE(name);
     const Handshake handshake{1, name, kChallenge, kNonce};
     const auto known = test.book->Judge(handshake, test.Right(index, handshake));
