@@ -8,8 +8,6 @@
 
 namespace anteroom::sim {
 
-using protocol::State;
-
 namespace {
 
 void ComparePerson(const Engine& engine, const ModelRoom& room, uint32_t number,
