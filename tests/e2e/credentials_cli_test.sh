@@ -84,6 +84,7 @@ check 'no secret is in the arguments' shows_none "/proc/$daemon/cmdline"
 check 'no secret is in what it says' shows_none "$scratch/log"
 check 'no secret is in its data' shows_none -r "$data"
 check 'a core file has no memory in it' is "$(tr -d '0' <"/proc/$daemon/coredump_filter")" ''
+end_daemon TERM
 mkdir "$scratch/cores"
 core_of() {
   (

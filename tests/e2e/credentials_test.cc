@@ -123,9 +123,9 @@ bool Unauthorized(RawClient* client, uint32_t id,
 
 TEST_CASE("credentials: each role may ask for what its row says, and for nothing else") {
   const Guarded guarded;
-  for (const auto& entry : Guarded::kRoles) {
-    const auto who = std::get<0>(entry);
-    const auto role = std::get<1>(entry);
+  for (const auto& one : Guarded::kRoles) {
+    const std::string who = one.first;
+    const Role role = one.second;
     CAPTURE(who);
     RawClient client;
     guarded.Connect(&client, who);

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -46,20 +47,17 @@ struct Book {
 
 TEST_CASE("credential book: the right proof is answered with the role and a proof") {
   const Book test;
-  size_t index = 0;
-  for (const auto& entry :
-       {std::pair{"shop-1", Role::kApp}, {"anna", Role::kOperator}, {"grafana", Role::kReader}}) {
-    const char* const name = entry.first;
-    const Role role = entry.second;
-    CAPTURE(name);
-    const Handshake handshake{1, name, kChallenge, kNonce};
-    const auto known = test.book->Judge(handshake, test.Right(index, handshake));
+  constexpr std::pair<const char*, Role> kAll[] = {
+      {"shop-1", Role::kApp}, {"anna", Role::kOperator}, {"grafana", Role::kReader}};
+  for (size_t i = 0; i < std::size(kAll); ++i) {
+    CAPTURE(i);
+    const Handshake handshake{1, kAll[i].first, kChallenge, kNonce};
+    const auto known = test.book->Judge(handshake, test.Right(i, handshake));
     REQUIRE(known);
-    CHECK(known->name == name);
-    CHECK(known->role == role);
-    CHECK(protocol::SameProof(known->proof, test.Right(index, handshake, Prover::kDaemon)));
-    CHECK_FALSE(protocol::SameProof(known->proof, test.Right(index, handshake)));
-    ++index;
+    CHECK(known->name == kAll[i].first);
+    CHECK(known->role == kAll[i].second);
+    CHECK(protocol::SameProof(known->proof, test.Right(i, handshake, Prover::kDaemon)));
+    CHECK_FALSE(protocol::SameProof(known->proof, test.Right(i, handshake)));
   }
 }
 

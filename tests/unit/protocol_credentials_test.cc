@@ -5,7 +5,7 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <new>
 #include <string>
@@ -113,22 +113,18 @@ TEST_CASE("credentials: a file that is too large is not read") {
 }
 
 TEST_CASE("secret: it is wiped when it goes, its copies are secrets of their own") {
-  alignas(Secret) unsigned char place[sizeof(Secret)];
+  // Told nothing of where it lies, the compiler cannot take what is left there for granted.
+  void* volatile place = std::malloc(sizeof(Secret));
   auto* secret = new (place) Secret(*Secret::FromText(kSecret));
   const Secret copy(*secret);
-  const std::string_view bytes(reinterpret_cast<const char*>(place), sizeof place);
-  REQUIRE(bytes.find(kSecret) != std::string_view::npos);
+  const auto shows = [&] {
+    const std::string left(static_cast<const char*>(place), sizeof(Secret));
+    return left.find(kSecret.substr(0, 8)) != std::string::npos;
+  };
+  CHECK(shows());
   secret->~Secret();
-  // What the object's storage holds once it is gone is what the test is about.
-  const volatile unsigned char* left = place;
-  size_t found = 0;
-  for (size_t i = 0; i + kSecret.size() <= sizeof place; ++i) {
-    bool same = true;
-    for (size_t j = 0; j < 8; ++j)
-      same = same && left[i + j] == static_cast<unsigned char>(kSecret[j]);
-    found += same;
-  }
-  CHECK(found == 0);
+  CHECK_FALSE(shows());
+  std::free(place);
   CHECK(ProofOf(copy) == ProofOf(*Secret::FromText(kSecret)));
 }
 
