@@ -10,6 +10,7 @@
 # help: make test         unit tests (also under ASan and UBSan), behaviour scripts, end to end; ends with
 # help:                   `N passed, N failed`
 # help: make sim          a simulated daemon that crashes, with faults drawn from a seed: SEED= STEPS= SECONDS=
+# help: make soak         a thousand kills under load, then a long simulation, then fuzzing: MINUTES=60
 # help: make check        formatting, clang-tidy, include directions, bans in the engine, sizes
 # help: make bench        every benchmark in a small size
 # help: make bench-engine the engine with a million and ten million waiting; ends with one line of JSON
@@ -131,7 +132,7 @@ LOADGEN := $(BUILD)/bin/loadgen
 SIM := $(BUILD)/bin/sim
 EXAMPLES := $(patsubst client/examples/%.cc,$(BUILD)/bin/example_%,$(EXAMPLE_SOURCES))
 
-.PHONY: all deps run test sim check bench bench-engine bench-redis install format tidy clean help
+.PHONY: all deps run test sim soak check bench bench-engine bench-redis install format tidy clean help
 .PHONY: test-programs unit-programs bench-programs print-sources compile_commands.json FORCE
 
 all: $(PROGRAMS) $(LIBRARIES)
@@ -243,6 +244,10 @@ test: deps
 sim: deps
 	+@$(again) $(SIM)
 	@$(SIM) $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS)) $(if $(SECONDS),--seconds $(SECONDS))
+
+soak: deps
+	+@$(again) $(PROGRAMS) $(BUILD)/bin/kill_cycles_test $(SIM)
+	@MINUTES=$(or $(MINUTES),60) tests/soak.sh
 
 check:
 	@tools/install_deps.sh build test check

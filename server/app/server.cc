@@ -1,5 +1,6 @@
 #include "server/app/server.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -193,6 +194,7 @@ void Server::Arm() {
 void Server::EverySecond() {
   connections_.SetTime(LoopMs());
   connections_.CheckDeadlines(limits::kLingerMsMax);
+  TrimMemory();
   if (statfs_under_way_) return;
   const int error =
       uv_fs_statfs(&loop_, &statfs_, recovered_.directory->path().c_str(), [](uv_fs_t* request) {
@@ -205,6 +207,18 @@ void Server::EverySecond() {
         self->statfs_under_way_ = false;
       });
   statfs_under_way_ = error == 0;
+}
+
+// What a crowd of connections held lies scattered in the heap, and the library gives such memory to
+// the system only when it is asked to.
+void Server::TrimMemory() {
+  given_back_bytes_ += connections_.TakeGivenBackBytes();
+  const uint64_t now_ms = LoopMs();
+  if (given_back_bytes_ < limits::kTrimBytesMin) return;
+  if (now_ms - trimmed_ms_ < limits::kTrimPauseMs) return;
+  malloc_trim(0);
+  given_back_bytes_ = 0;
+  trimmed_ms_ = now_ms;
 }
 
 void Server::check_invariants() {

@@ -67,8 +67,14 @@ inline constexpr size_t kHelloPayloadBytesMax = 512;
 inline constexpr size_t kInputBytesMax = (size_t{1} << 20) + 4096;
 // A connection is not read from while this much of its input has not been worked.
 inline constexpr size_t kInputUnworkedBytesMax = 128 * 1024;
-// An emptied buffer larger than this is given back.
+// An emptied buffer larger than this is given back at once, one below it when its connection has
+// been quiet for a second or two.
 inline constexpr size_t kIdleBufferBytesMax = 64 * 1024;
+// Memory that connections have let go of is given to the system when there is so much of it, and at
+// most so often: that takes some milliseconds when thousands have gone, and under a crowd that
+// comes and goes it would only be asked for again.
+inline constexpr size_t kTrimBytesMin = 256 * 1024;
+inline constexpr uint64_t kTrimPauseMs = 10'000;
 // Requests worked in one turn: of one connection, so that its neighbours stay fast, and of all, so
 // that no turn is long. Each item of a batch counts.
 inline constexpr size_t kRequestsPerConnectionTurn = 512;

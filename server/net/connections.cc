@@ -20,6 +20,9 @@ using protocol::Refuse;
 
 namespace {
 
+// Connections that a list has room for whether it needs it or not.
+constexpr size_t kListKept = 1024;
+
 Refusal Unavailable(Reason reason, std::string message) {
   Refusal refusal = Refuse(ErrorCode::kUnavailable, std::move(message));
   refusal.reason = reason;
@@ -95,6 +98,7 @@ void Connections::OnClosed(Connection* connection) {
   std::swap(all_[slot], all_.back());
   all_[slot]->slot = slot;
   all_.pop_back();
+  given_back_bytes_ += sizeof(Connection);
 }
 
 void Connections::Unblock(Connection* connection) {
@@ -277,7 +281,15 @@ void Connections::Flush() {
 }
 
 void Connections::CheckDeadlines(uint64_t linger_ms_max) {
-  for (const auto& connection : all_) connection->CheckDeadlines(linger_ms_max);
+  for (const auto& connection : all_) {
+    given_back_bytes_ += connection->CheckDeadlines(linger_ms_max);
+  }
+  // The lists of a crowd that has gone.
+  const auto shrink = [](auto* list) {
+    if (list->capacity() > kListKept && list->size() < list->capacity() / 4) list->shrink_to_fit();
+  };
+  shrink(&all_);
+  for (auto* list : {&worked_, &output_, &held_, &flushing_}) shrink(list);
 }
 
 void Connections::DrainAll() {
