@@ -58,7 +58,7 @@ if grep -q '^fuzz:' Makefile; then
   # It fuzzes its targets one after the other, SECONDS each.
   part fuzzing $((share * 4 + 1800)) "${again[@]}" fuzz SECONDS=$((share / 12 + 1))
 else
-  echo 'fuzzing: left out, there is no `make fuzz`'
+  echo 'fuzzing: left out, for make fuzz is not there'
 fi
 
 echo
