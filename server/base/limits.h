@@ -72,9 +72,10 @@ inline constexpr size_t kInputUnworkedBytesMax = 128 * 1024;
 inline constexpr size_t kIdleBufferBytesMax = 64 * 1024;
 // Memory that connections have let go of is given to the system when there is so much of it, and at
 // most so often: that takes some milliseconds when thousands have gone, and under a crowd that
-// comes and goes it would only be asked for again.
-inline constexpr size_t kTrimBytesMin = 256 * 1024;
-inline constexpr uint64_t kTrimPauseMs = 10'000;
+// comes and goes it would only be asked for again. Not much, for the last few of a crowd, scattered
+// over what it had, keep a page each.
+inline constexpr size_t kTrimBytesMin = 16 * 1024;
+inline constexpr uint64_t kTrimPauseMs = 5'000;
 // Requests worked in one turn: of one connection, so that its neighbours stay fast, and of all, so
 // that no turn is long. Each item of a batch counts.
 inline constexpr size_t kRequestsPerConnectionTurn = 512;

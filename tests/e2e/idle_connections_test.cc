@@ -29,6 +29,8 @@ using std::chrono::steady_clock;
 constexpr size_t kConnectionsWanted = 18'000;
 // Of descriptors, for all that is no connection, here and in the daemon.
 constexpr size_t kDescriptorsReserved = 500;
+// Of the log's files that it opens and closes by itself meanwhile.
+constexpr size_t kLogDescriptorsMax = 4;
 constexpr size_t kConnectionsPerAddress = 6'000;
 constexpr long kBytesPerConnectionMax = 1024;
 
@@ -134,7 +136,8 @@ TEST_CASE("an idle connection costs at most a KiB, and when it is gone nothing")
     CHECK(steady_clock::now() - start < seconds(5));
   }
   REQUIRE(daemon.Eventually([&] { return daemon.Connections() == 1; }));
-  REQUIRE(daemon.Eventually([&] { return daemon.Descriptors() <= descriptors_before; }));
+  const size_t descriptors_max = descriptors_before + kLogDescriptorsMax;
+  REQUIRE(daemon.Eventually([&] { return daemon.Descriptors() <= descriptors_max; }));
   const auto kept_bytes = [&] { return daemon.MemoryBytes() - bytes_before; };
   const bool is_back = daemon.Eventually([&] { return kept_bytes() * 20 <= taken_bytes; });
   std::printf("memory before %ld KiB, after %ld KiB\n", bytes_before / 1024,
