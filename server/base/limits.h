@@ -77,7 +77,7 @@ inline constexpr size_t kIdleBufferBytesMax = 64 * 1024;
 inline constexpr size_t kTrimBytesMin = 16 * 1024;
 inline constexpr uint64_t kTrimPauseMs = 5'000;
 // Requests worked in one turn: of one connection, so that its neighbours stay fast, and of all, so
-// that no turn is long. Each item of a batch counts.
+// that no turn is long. Each item of a batch counts, and each that a page asks for.
 inline constexpr size_t kRequestsPerConnectionTurn = 512;
 inline constexpr size_t kRequestsPerTurn = 8192;
 // Requests decoded and prefetched together. More would push the first ones out of the cache.

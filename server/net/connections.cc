@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/limits.h"
 #include "protocol/version.h"
 #include "server/base/check.h"
 #include "server/base/limits.h"
@@ -13,6 +14,7 @@ using protocol::ErrorCode;
 using protocol::FrameHeader;
 using protocol::FrameKind;
 using protocol::FrameStatus;
+using protocol::kPageItemsMax;
 using protocol::Operation;
 using protocol::Reason;
 using protocol::Refusal;
@@ -39,6 +41,17 @@ size_t CostOf(const protocol::Request& request) {
   }
   if (const auto* watch = std::get_if<protocol::WatchOperation>(&request)) {
     return 1 + watch->message.visitors.size();
+  }
+  // More than may be asked for is refused, which costs nothing.
+  const auto page = [](uint32_t count) { return 1 + std::min<size_t>(count, kPageItemsMax); };
+  if (const auto* peek = std::get_if<protocol::PeekOperation>(&request)) {
+    return page(peek->message.count);
+  }
+  if (const auto* inside = std::get_if<protocol::InsideOperation>(&request)) {
+    return page(inside->message.count);
+  }
+  if (const auto* rooms = std::get_if<protocol::RoomListOperation>(&request)) {
+    return page(rooms->message.count);
   }
   return 1;
 }
