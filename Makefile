@@ -7,10 +7,12 @@
 # help: make              programs into build/bin/, libraries into build/lib/; names the packages that are missing
 # help: make deps         installs the Debian packages for building and testing (as root, or through sudo)
 # help: make run          all of the above, then a daemon with a small crowd, to see a line move
-# help: make test         unit tests (also under ASan and UBSan), behaviour scripts, end to end; ends with
-# help:                   `N passed, N failed`
-# help: make sim          a simulated daemon that crashes, with faults drawn from a seed: SEED= STEPS= SECONDS=
+# help: make test         unit tests (also under ASan and UBSan, those of what has threads under TSan too), behaviour
+# help:                   scripts, end to end; ends with `N passed, N failed`
+# help: make sim          a simulated daemon that crashes, with faults drawn from a seed: SEED= STEPS= SECONDS= SEEDS=
+# help: make sim-canaries plants bugs, one after another, and sees that the simulation finds each: CANARY= for one
 # help: make soak         a thousand kills under load, then a long simulation, then fuzzing: MINUTES=60
+# help: make coverage     the share of branches of protocol, engine and storage that unit tests and scripts take
 # help: make check        formatting, clang-tidy, include directions, bans in the engine, sizes
 # help: make bench        every benchmark in a small size
 # help: make bench-engine the engine with a million and ten million waiting; ends with one line of JSON
@@ -22,7 +24,7 @@
 # help: Any program or test alone, and the sanitizer builds:
 # help:   make build/bin/unit_tests && build/bin/unit_tests --test-case='*wheel*'
 # help:   make SANITIZE=address build/asan/bin/unit_tests
-# help:   make SANITIZE=thread build/tsan/bin/unit_tests
+# help:   make SANITIZE=thread build/tsan/bin/thread_tests
 # help:   ANTEROOM_SEED=7 build/bin/unit_tests        repeats a random run
 # help: Variables: SANITIZE=address|thread, JOBS=2 (default: all cores), CXXFLAGS='-O0 -g', PREFIX, DESTDIR
 # help:   make install PREFIX=/usr DESTDIR=/tmp/image
@@ -56,15 +58,26 @@ else ifeq ($(SANITIZE),address)
 BUILD := build/asan
 OPTIMISE := -O1
 SANITIZE_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# Can be planted in its simulator, never anywhere else: `make test` need not build it once more for that.
+SANITIZE_FLAGS += -DANTEROOM_CANARIES
 else ifeq ($(SANITIZE),thread)
 BUILD := build/tsan
 OPTIMISE := -O1
 SANITIZE_FLAGS := -fsanitize=thread -fno-omit-frame-pointer
+else ifeq ($(SANITIZE),coverage)
+BUILD := build/coverage
+OPTIMISE := -O0
+SANITIZE_FLAGS := --coverage
 else
-$(error SANITIZE is empty, address or thread, not '$(SANITIZE)')
+$(error SANITIZE is empty, address, thread or coverage, not '$(SANITIZE)')
 endif
-ifneq ($(SANITIZE),)
+ifneq (,$(filter address thread,$(SANITIZE)))
 SANITIZE_FLAGS += -DANTEROOM_DCHECKS
+endif
+# Bugs to be planted, for `make sim-canaries` alone: server/base/canary.h.
+ifneq ($(CANARIES),)
+BUILD := build/canaries
+SANITIZE_FLAGS += -DANTEROOM_CANARIES
 endif
 
 # popcnt and SSE4.2, which every x86-64 processor since 2009 has.
@@ -106,12 +119,21 @@ TOOL_SOURCES := $(call sources,tools tools/*)
 TEST_SUPPORT_SOURCES := $(call sources,tests/support)
 UNIT_SOURCES := $(call sources,tests/unit)
 SCRIPT_SOURCES := $(call sources,tests/scripts)
+# The storage's, which take a sample of their cases where a sanitizer makes them slow.
+STORAGE_TEST_SOURCES := tests/unit/main.cc $(filter tests/unit/storage_%,$(UNIT_SOURCES))
+# The unit tests of what has threads, and what they need beyond archives: few enough to be built once more, under TSan.
+# Those of credentials read what their server has noted without a lock, once a call is answered.
+THREAD_SOURCES := tests/unit/main.cc tests/unit/app_group_commit_test.cc \
+  $(filter-out tests/unit/client_credentials_test.cc,$(filter tests/unit/client_%,$(UNIT_SOURCES))) \
+  server/app/group_commit.cc tests/support/fake_server.cc tests/support/memory_files.cc
 E2E_SOURCES := $(call sources,tests/e2e)
 BENCH_SOURCES := $(filter %_bench.cc,$(call sources,bench))
 BENCH_SUPPORT_SOURCES := $(filter-out %_bench.cc,$(call sources,bench))
 LOADGEN_SOURCES := $(call sources,bench/loadgen)
 EXAMPLE_SOURCES := $(call sources,client/examples)
 SIM_SOURCES := $(call sources,tests/sim)
+# What else of the daemon and of the tests a simulation holds: the rest needs sockets.
+SIM_PARTS := server/app/engine_clock.cc server/app/group_commit.cc server/net/outbox.cc tests/support/memory_files.cc
 
 TEST_SOURCES := $(TEST_SUPPORT_SOURCES) $(UNIT_SOURCES) $(SCRIPT_SOURCES) $(E2E_SOURCES) $(BENCH_SOURCES) \
   $(BENCH_SUPPORT_SOURCES) $(SIM_SOURCES)
@@ -132,13 +154,13 @@ LOADGEN := $(BUILD)/bin/loadgen
 SIM := $(BUILD)/bin/sim
 EXAMPLES := $(patsubst client/examples/%.cc,$(BUILD)/bin/example_%,$(EXAMPLE_SOURCES))
 
-.PHONY: all deps run test sim soak check bench bench-engine bench-redis install format tidy clean help
+.PHONY: all deps run test sim sim-canaries soak coverage check bench bench-engine bench-redis install format tidy clean help
 .PHONY: test-programs unit-programs bench-programs print-sources compile_commands.json FORCE
 
 all: $(PROGRAMS) $(LIBRARIES)
 unit-programs: $(UNIT_TESTS) $(SCRIPT_TESTS)
 bench-programs: $(BENCHES) $(LOADGEN)
-test-programs: all unit-programs bench-programs $(E2E_PROGRAMS) $(EXAMPLES) $(SIM)
+test-programs: all $(BUILD)/bin/storage_tests bench-programs $(E2E_PROGRAMS) $(EXAMPLES) $(SIM)
 
 # --- compiling ---
 
@@ -215,7 +237,11 @@ $(eval $(call program,anteroomd,server/app/main.cc,$(call archives,libserver_app
 $(eval $(call program,anteroom,tools/cli/main.cc,$(TOOL_ARCHIVES)))
 $(eval $(call program,unit_tests,$(UNIT_SOURCES),$(EVERY_ARCHIVE)))
 $(eval $(call program,script_tests,$(SCRIPT_SOURCES),$(EVERY_ARCHIVE)))
-$(eval $(call program,sim,$(SIM_SOURCES),$(EVERY_ARCHIVE)))
+$(eval $(call program,storage_tests,$(STORAGE_TEST_SOURCES),$(EVERY_ARCHIVE)))
+$(eval $(call program,thread_tests,$(THREAD_SOURCES),$(call archives,libanteroom_testing libanteroom \
+  libserver_storage)))
+$(eval $(call program,sim,$(SIM_SOURCES) $(SIM_PARTS),$(call archives,$(patsubst %,libserver_%,storage engine base) \
+  libanteroom_protocol)))
 $(eval $(call program,loadgen,$(LOADGEN_SOURCES),$(call archives,libanteroom libserver_base),-lhiredis))
 $(foreach source,$(EXAMPLE_SOURCES),$(eval \
   $(call program,example_$(basename $(notdir $(source))),$(source),$(call archives,libanteroom))))
@@ -241,9 +267,28 @@ run: deps
 test: deps
 	@tests/run.sh
 
+SIM_FLAGS = $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS)) $(if $(SEEDS),--seeds $(SEEDS)) \
+  $(if $(SECONDS),--seconds $(SECONDS)) --jobs $(JOBS)
+
 sim: deps
 	+@$(again) $(SIM)
-	@$(SIM) $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS)) $(if $(SECONDS),--seconds $(SECONDS))
+	@$(SIM) $(SIM_FLAGS)
+
+sim-canaries: deps
+	+@$(again) CANARIES=1 build/canaries/bin/sim
+	@build/canaries/bin/sim $(if $(CANARY),--canary $(CANARY),--canaries) $(SIM_FLAGS)
+
+# Of unit tests and behaviour scripts, and of the three folders whose every branch decides something.
+COVERED := protocol server/engine server/storage
+coverage: deps
+	@tools/install_deps.sh coverage
+	+@$(again) SANITIZE=coverage unit-programs
+	@find build/coverage -name '*.gcda' -delete
+	@build/coverage/bin/unit_tests >build/coverage/unit.log || { tail -n 30 build/coverage/unit.log; exit 1; }
+	@build/coverage/bin/script_tests >build/coverage/scripts.log || { tail -n 30 build/coverage/scripts.log; exit 1; }
+	@gcovr --root . --object-directory build/coverage $(foreach folder,$(COVERED),--filter '$(folder)/') --branches \
+	  --exclude-throw-branches --exclude-unreachable-branches --print-summary $(foreach folder,$(COVERED),build/coverage/obj/$(folder)) \
+	  build/coverage/obj/tests
 
 soak: deps
 	+@$(again) $(PROGRAMS) $(BUILD)/bin/kill_cycles_test $(SIM)

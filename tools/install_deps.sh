@@ -4,7 +4,8 @@
 #   tools/install_deps.sh build test     installs what is missing of these sets
 #   tools/install_deps.sh --missing build   only names what is missing; exit status 1 if anything is
 #
-# Sets: build (programs and library), test (make test, make bench), check (make check), redis (make bench-redis).
+# Sets: build (programs and library), test (make test, make bench), check (make check), redis (make bench-redis),
+# coverage (make coverage).
 # When everything is there it does nothing, in some milliseconds. Where there is no dpkg it takes the packages for
 # present: the compiler will tell.
 set -u
@@ -15,8 +16,9 @@ packages_of() {
     test) echo doctest-dev libbenchmark-dev libhiredis-dev strace ;;
     check) echo clang-format-14 clang-tidy-14 ;;
     redis) echo redis-server ;;
+    coverage) echo gcovr ;;
     *)
-      echo "install_deps.sh: no such set: $1 (build, test, check, redis)" >&2
+      echo "install_deps.sh: no such set: $1 (build, test, check, redis, coverage)" >&2
       return 2
       ;;
   esac

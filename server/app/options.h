@@ -17,11 +17,15 @@ namespace anteroom::app {
 struct Options {
   std::optional<net::Address> listen;  // nothing: no TCP
   std::string unix_path;               // empty: no Unix socket
+  std::string credentials_path;        // empty: everybody is an operator
   std::string data_directory;
   Durability durability = Durability::kCommit;
   uint64_t durability_interval_ms = 100;
   bool virtual_clock = false;
   uint64_t segment_bytes = 0;
+  uint64_t snapshot_log_bytes = 0;
+  std::string archive;
+  std::optional<int64_t> archive_keep_s;
   size_t connections_max = 0;
 };
 

@@ -3,9 +3,12 @@
 #include <uv.h>
 
 #include <cstdio>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "server/auth/random.h"
+#include "server/storage/compaction.h"
 #include "server/storage/engine_replay.h"
 #include "server/storage/log_recovery.h"
 #include "server/storage/storage_status.h"
@@ -18,21 +21,34 @@ constexpr uint64_t kProgressNs = 1'000'000'000;
 constexpr uint64_t kProgressRecords = 65536;
 
 // Says how far the reading has come when it takes long.
-class Progress {
+class ReplayWithProgress : public storage::EngineReplay {
  public:
-  void Count() {
-    if (++count_ % kProgressRecords != 0) return;
-    const uint64_t now_ns = uv_hrtime();
-    if (now_ns - said_ns_ < kProgressNs) return;
-    said_ns_ = now_ns;
-    said_ = true;
-    std::fprintf(stderr, "anteroomd: reading the log, %llu records so far\n",
-                 static_cast<unsigned long long>(count_));
+  explicit ReplayWithProgress(Engine* engine) : EngineReplay(engine) {}
+
+  absl::Status SnapshotEntries(const std::vector<std::string_view>& entries) override {
+    entries_ += entries.size();
+    SayNowAndThen();
+    return EngineReplay::SnapshotEntries(entries);
+  }
+  absl::Status Record(uint64_t sequence, std::string_view bytes) override {
+    if (++records_ % kProgressRecords == 0) SayNowAndThen();
+    return EngineReplay::Record(sequence, bytes);
   }
   bool said() const { return said_; }
 
  private:
-  uint64_t count_ = 0;
+  void SayNowAndThen() {
+    const uint64_t now_ns = uv_hrtime();
+    if (now_ns - said_ns_ < kProgressNs) return;
+    said_ns_ = now_ns;
+    said_ = true;
+    std::fprintf(
+        stderr, "anteroomd: reading, %llu entries of the snapshot and %llu records so far\n",
+        static_cast<unsigned long long>(entries_), static_cast<unsigned long long>(records_));
+  }
+
+  uint64_t entries_ = 0;
+  uint64_t records_ = 0;
   uint64_t said_ns_ = uv_hrtime();
   bool said_ = false;
 };
@@ -53,12 +69,11 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
   recovered.secrets = *std::move(secrets);
 
   recovered.engine = std::make_unique<Engine>(EngineOptions{.index_seed = auth::Random64()});
-  Progress progress;
-  storage::EngineReplay replay(recovered.engine.get(),
-                               [&](uint64_t, int64_t, const Command&) { progress.Count(); });
-  const storage::RecoveryOptions log_options{
-      storage::RecoveryMode::kMend,
-      options.virtual_clock ? storage::DirectoryKind::kTest : storage::DirectoryKind::kReal};
+  ReplayWithProgress replay(recovered.engine.get());
+  storage::RecoveryOptions log_options;
+  log_options.mode = storage::RecoveryMode::kMend;
+  log_options.kind =
+      options.virtual_clock ? storage::DirectoryKind::kTest : storage::DirectoryKind::kReal;
   const auto log = storage::RecoverLog(files, options.directory, log_options, replay);
   if (!log.ok()) {
     if (storage::KindOf(log.status()) != storage::FailureKind::kWrongKind) return log.status();
@@ -74,10 +89,18 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
   if (log->torn_end) {
     std::fprintf(stderr, "anteroomd: %s\n", storage::ToText(*log->torn_end).c_str());
   }
-  if (progress.said()) {
-    std::fprintf(stderr, "anteroomd: read the log, %llu records\n",
+  if (replay.said()) {
+    std::fprintf(stderr, "anteroomd: read all, %llu records\n",
                  static_cast<unsigned long long>(log->record_count));
   }
+  if (log->snapshot_number != 0) {
+    // What a crash has left of it.
+    const absl::Status removed =
+        storage::RemoveCovered(files, options.directory, log->snapshot_number, options.archive);
+    if (!removed.ok()) return removed;
+  }
+  recovered.snapshot_number = log->snapshot_number;
+  recovered.snapshot_bytes = log->snapshot_bytes;
   if (!log->empty && log->last_header.token_key_id != recovered.secrets.token_key_id) {
     return absl::FailedPreconditionError(
         "the file 'secrets' in " + options.directory +
@@ -88,6 +111,7 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
   storage::LogOptions writer_options;
   writer_options.segment_bytes = options.segment_bytes;
   writer_options.random = auth::Random64;
+  if (!log->empty) writer_options.epoch = log->last_header.epoch;
   writer_options.token_key_id = recovered.secrets.token_key_id;
   writer_options.kind = *log_options.kind;
   writer_options.initial_mark = storage::MarkOf(*recovered.engine);

@@ -34,18 +34,25 @@ size_t ConnectionsMax(size_t asked) {
 
 }  // namespace
 
-Server::Server(const Options& options, Recovered recovered)
+Server::Server(const Options& options, storage::Files* files, Recovered recovered,
+               const Gatekeeper* gatekeeper)
     : options_(options),
       recovered_(std::move(recovered)),
       tokens_(recovered_.secrets.token_key),
       commit_(&loop_, recovered_.engine.get(), recovered_.writer.get(),
               {.durability = options.durability, .interval_ms = options.durability_interval_ms}),
+      snapshots_(files,
+                 {.directory = options.data_directory,
+                  .log_bytes = options.snapshot_log_bytes,
+                  .archive = options.archive,
+                  .archive_keep_s = options.archive_keep_s},
+                 recovered_.snapshot_number, recovered_.snapshot_bytes),
       watches_(recovered_.engine.get(), &commit_, auth::Random64()),
       desk_(recovered_.engine.get(), &commit_, &tokens_, &watches_),
       clock_(options.virtual_clock ? EngineClock::Kind::kVirtual : EngineClock::Kind::kReal,
              recovered_.engine->now_ms(), uv_hrtime()),
       advances_(&clock_, &desk_),
-      connections_(this, ConnectionsMax(options.connections_max)),
+      connections_(this, ConnectionsMax(options.connections_max), gatekeeper),
       started_ms_(LoopMs()) {
   CHECK_EQ(uv_loop_init(&loop_), 0);
   watches_.Attach(&desk_);
@@ -114,7 +121,7 @@ void Server::SettleSpace() {
   space_ = space;
   desk_.SetLogSpace(space.space, space.reason);
   if (space.space == LogSpace::kNone) {
-    clock_.Stop(uv_hrtime());
+    clock_.Stop();
   } else {
     clock_.Resume(uv_hrtime());
   }
@@ -195,6 +202,10 @@ void Server::EverySecond() {
   connections_.SetTime(LoopMs());
   connections_.CheckDeadlines(limits::kLingerMsMax);
   TrimMemory();
+  if (phase_ == Phase::kRunning) {
+    const storage::LogWriter& writer = *recovered_.writer;
+    snapshots_.Look(writer.segment_number(), writer.segment_bytes(), LoopMs());
+  }
   if (statfs_under_way_) return;
   const int error =
       uv_fs_statfs(&loop_, &statfs_, recovered_.directory->path().c_str(), [](uv_fs_t* request) {

@@ -27,7 +27,9 @@
 #include "server/app/group_commit.h"
 #include "server/app/options.h"
 #include "server/app/recovery.h"
+#include "server/app/snapshots.h"
 #include "server/auth/token_authority.h"
+#include "server/base/gatekeeper.h"
 #include "server/engine/desk.h"
 #include "server/engine/meter.h"
 #include "server/net/connections.h"
@@ -40,7 +42,9 @@ namespace anteroom::app {
 // record is made.
 class Server : private net::RequestWorker {
  public:
-  Server(const Options& options, Recovered recovered);
+  // `files` and `gatekeeper`, which may be nullptr, outlive it.
+  Server(const Options& options, storage::Files* files, Recovered recovered,
+         const Gatekeeper* gatekeeper);
   ~Server();
 
   // Opens the sockets.
@@ -93,6 +97,7 @@ class Server : private net::RequestWorker {
   Recovered recovered_;
   auth::TokenAuthority tokens_;
   GroupCommit commit_;
+  Snapshots snapshots_;
   net::Watches watches_;
   Desk desk_;
   EngineClock clock_;

@@ -35,6 +35,7 @@ void Server::BeginStop() {
   phase_ = Phase::kStopping;
   connections_.BeginStopping();
   commit_.Hurry();
+  snapshots_.Stop();
   for (const net::Arrival& arrival : advances_.TakeAll()) {
     arrival.connection->Refuse(static_cast<uint8_t>(protocol::Operation::kClockAdvance),
                                arrival.request_id, Stopping());

@@ -9,8 +9,8 @@
 // Applied to a state in which it makes no sense (a claim of somebody absent) a command does
 // nothing: what is decided stands before the record, but any sequence of records that DecodeRecord
 // takes, their times not falling, is a valid log.
-// Types are never reused; a later field is appended as an optional one, for which every command
-// begins with a presence byte from the start.
+// What an operator did has `by`, the name of the operator's credentials, when credentials were in
+// use. It is for people: the state does not depend on it.
 #ifndef ANTEROOM_SERVER_ENGINE_COMMAND_H_
 #define ANTEROOM_SERVER_ENGINE_COMMAND_H_
 
@@ -23,52 +23,53 @@
 #include "protocol/codec.h"
 #include "protocol/kinds.h"
 #include "protocol/settings.h"
+#include "server/engine/record.h"
 
 namespace anteroom::command {
 
-#define ANTEROOM_COMMAND(type_number, type_name, ...)                                 \
-  static constexpr uint8_t kType = type_number;                                       \
-  static constexpr size_t kPresenceBytes = 1;                                         \
-  static constexpr std::string_view kName = type_name;                                \
-  template <typename Self, typename Visitor>                                          \
-  static void Fields([[maybe_unused]] Self& self, [[maybe_unused]] Visitor&& visit) { \
-    __VA_ARGS__                                                                       \
-  }
-#define ANTEROOM_FIELD(name) visit(#name, self.name);
-
 // Time has passed; what is due by now is done. Every command does this first.
 struct Tick {
-  ANTEROOM_COMMAND(1, "tick")
+  ANTEROOM_RECORD(1, "tick")
 };
 
 struct RoomCreate {
   std::string_view name;
   protocol::RoomSettings settings;  // all: the defaults of the version that wrote the record too
-  ANTEROOM_COMMAND(2, "room_create", ANTEROOM_FIELD(name) ANTEROOM_FIELD(settings))
+  std::optional<std::string_view> by = std::nullopt;
+  ANTEROOM_RECORD(2, "room_create",
+                  ANTEROOM_RECORD_FIELD(name) ANTEROOM_RECORD_FIELD(settings)
+                      ANTEROOM_RECORD_FIELD(by))
 };
 
 // Rooms are named by the number that they got from a counter when they were made.
 struct RoomSet {
   uint32_t room = 0;
   protocol::RoomSettings settings;
-  ANTEROOM_COMMAND(3, "room_set", ANTEROOM_FIELD(room) ANTEROOM_FIELD(settings))
+  std::optional<std::string_view> by = std::nullopt;
+  ANTEROOM_RECORD(3, "room_set",
+                  ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(settings)
+                      ANTEROOM_RECORD_FIELD(by))
 };
 
 struct RoomDelete {
   uint32_t room = 0;
-  ANTEROOM_COMMAND(4, "room_delete", ANTEROOM_FIELD(room))
+  std::optional<std::string_view> by = std::nullopt;
+  ANTEROOM_RECORD(4, "room_delete", ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(by))
 };
 
 struct RoomReset {
   uint32_t room = 0;
-  ANTEROOM_COMMAND(5, "room_reset", ANTEROOM_FIELD(room))
+  std::optional<std::string_view> by = std::nullopt;
+  ANTEROOM_RECORD(5, "room_reset", ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(by))
 };
 
 struct Join {
   uint32_t room = 0;
   std::string_view visitor;
   uint8_t lane = 0;
-  ANTEROOM_COMMAND(10, "join", ANTEROOM_FIELD(room) ANTEROOM_FIELD(visitor) ANTEROOM_FIELD(lane))
+  ANTEROOM_RECORD(10, "join",
+                  ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(visitor)
+                      ANTEROOM_RECORD_FIELD(lane))
 };
 
 // Join, and if that admits, claim.
@@ -76,19 +77,21 @@ struct Enter {
   uint32_t room = 0;
   std::string_view visitor;
   uint8_t lane = 0;
-  ANTEROOM_COMMAND(11, "enter", ANTEROOM_FIELD(room) ANTEROOM_FIELD(visitor) ANTEROOM_FIELD(lane))
+  ANTEROOM_RECORD(11, "enter",
+                  ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(visitor)
+                      ANTEROOM_RECORD_FIELD(lane))
 };
 
 struct Leave {
   uint32_t room = 0;
   std::string_view visitor;
-  ANTEROOM_COMMAND(12, "leave", ANTEROOM_FIELD(room) ANTEROOM_FIELD(visitor))
+  ANTEROOM_RECORD(12, "leave", ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(visitor))
 };
 
 struct Claim {
   uint32_t room = 0;
   std::string_view visitor;
-  ANTEROOM_COMMAND(13, "claim", ANTEROOM_FIELD(room) ANTEROOM_FIELD(visitor))
+  ANTEROOM_RECORD(13, "claim", ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(visitor))
 };
 
 // Ends this admission; of one that has run out, completes it late.
@@ -97,16 +100,18 @@ struct Finish {
   std::string_view visitor;
   uint64_t admission = 0;
   protocol::Outcome outcome = protocol::Outcome::kCancelled;
-  ANTEROOM_COMMAND(14, "finish",
-                   ANTEROOM_FIELD(room) ANTEROOM_FIELD(visitor) ANTEROOM_FIELD(admission)
-                       ANTEROOM_FIELD(outcome))
+  std::optional<std::string_view> by = std::nullopt;
+  ANTEROOM_RECORD(14, "finish",
+                  ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(visitor)
+                      ANTEROOM_RECORD_FIELD(admission) ANTEROOM_RECORD_FIELD(outcome)
+                          ANTEROOM_RECORD_FIELD(by))
 };
 
 // A soft deadline ran out: the visitor waiting was not heard from, the sliding session not touched.
 struct Expire {
   uint32_t room = 0;
   std::string_view visitor;
-  ANTEROOM_COMMAND(15, "expire", ANTEROOM_FIELD(room) ANTEROOM_FIELD(visitor))
+  ANTEROOM_RECORD(15, "expire", ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(visitor))
 };
 
 // A hard deadline of this visitor is over, and is done before the visitor's turn in the order of
@@ -114,34 +119,38 @@ struct Expire {
 struct Settle {
   uint32_t room = 0;
   std::string_view visitor;
-  ANTEROOM_COMMAND(16, "settle", ANTEROOM_FIELD(room) ANTEROOM_FIELD(visitor))
+  ANTEROOM_RECORD(16, "settle", ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(visitor))
 };
 
 struct Admit {
   uint32_t room = 0;
   uint32_t count = 0;
   std::optional<std::string_view> key;
-  ANTEROOM_COMMAND(20, "admit", ANTEROOM_FIELD(room) ANTEROOM_FIELD(count) ANTEROOM_FIELD(key))
+  std::optional<std::string_view> by = std::nullopt;
+  ANTEROOM_RECORD(20, "admit",
+                  ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(count)
+                      ANTEROOM_RECORD_FIELD(key) ANTEROOM_RECORD_FIELD(by))
 };
 
 struct AdmitVisitor {
   uint32_t room = 0;
   std::string_view visitor;
   bool over = false;
-  ANTEROOM_COMMAND(21, "admit_visitor",
-                   ANTEROOM_FIELD(room) ANTEROOM_FIELD(visitor) ANTEROOM_FIELD(over))
+  std::optional<std::string_view> by = std::nullopt;
+  ANTEROOM_RECORD(21, "admit_visitor",
+                  ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(visitor)
+                      ANTEROOM_RECORD_FIELD(over) ANTEROOM_RECORD_FIELD(by))
 };
 
 struct Revoke {
   uint32_t room = 0;
   std::string_view visitor;
   std::optional<int64_t> block_ms;
-  ANTEROOM_COMMAND(22, "revoke",
-                   ANTEROOM_FIELD(room) ANTEROOM_FIELD(visitor) ANTEROOM_FIELD(block_ms))
+  std::optional<std::string_view> by = std::nullopt;
+  ANTEROOM_RECORD(22, "revoke",
+                  ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(visitor)
+                      ANTEROOM_RECORD_FIELD(block_ms) ANTEROOM_RECORD_FIELD(by))
 };
-
-#undef ANTEROOM_FIELD
-#undef ANTEROOM_COMMAND
 
 }  // namespace anteroom::command
 

@@ -131,6 +131,9 @@ class Engine {
   void check_invariants();
 
  private:
+  friend class EngineSaver;  // snapshot.h
+  friend class EngineLoader;
+
   enum class Cause { kEvent, kTime };
 
   // engine.cc: one overload for each command.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/base/canary.h"
 #include "server/base/check.h"
 
 namespace anteroom {
@@ -25,7 +26,8 @@ void RateBucket::Configure(const protocol::Rate& rate, int64_t admit_interval_ms
 
 void RateBucket::Fill(int64_t now_ms) {
   CHECK_GE(now_ms, filled_at_ms_);
-  const auto elapsed_ms = static_cast<uint64_t>(now_ms - filled_at_ms_);
+  const uint64_t times = ANTEROOM_CANARY(kRateCountedTwice) ? 2 : 1;
+  const auto elapsed_ms = times * static_cast<uint64_t>(now_ms - filled_at_ms_);
   filled_at_ms_ = now_ms;
   const uint64_t room = 2 * depth_ - level_;
   // Compared by division so that years of standing still do not overflow.
@@ -46,6 +48,13 @@ int64_t RateBucket::NextAtMs() const {
   if (count_ == 0) return kNever;
   if (level_ >= depth_) return filled_at_ms_;
   return filled_at_ms_ + static_cast<int64_t>((depth_ - level_ + count_ - 1) / count_);
+}
+
+bool RateBucket::Restore(uint64_t level, int64_t filled_at_ms) {
+  if (level > 2 * depth_ || filled_at_ms < 0) return false;
+  level_ = level;
+  filled_at_ms_ = filled_at_ms;
+  return true;
 }
 
 void RateBucket::check_invariants() const {

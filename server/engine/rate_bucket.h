@@ -37,6 +37,9 @@ class RateBucket {
   // When time alone may spend next, if nothing is spent before; kNever with a count of 0.
   int64_t NextAtMs() const;
 
+  // Puts back a level as it was at `filled_at_ms`; false when it is none of the configured rate.
+  bool Restore(uint64_t level, int64_t filled_at_ms);
+
   uint64_t level() const { return level_; }
   int64_t filled_at_ms() const { return filled_at_ms_; }
   void check_invariants() const;

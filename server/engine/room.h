@@ -28,6 +28,7 @@ struct Totals {
   uint64_t left = 0;
   uint64_t revoked = 0;
 
+  Totals& operator+=(const Totals& other);
   Totals& operator-=(const Totals& other);
   bool operator==(const Totals&) const = default;
 };

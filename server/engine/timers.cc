@@ -6,7 +6,7 @@ uint32_t Timers::Set(TimerKind kind, uint32_t target, int64_t deadline_ms, uint6
   const uint32_t timer = entries_.Allocate();
   Entry& entry = entries_[timer];
   entry.deadline_ms = deadline_ms;
-  entry.sequence = (static_cast<uint64_t>(kind) << 58) | sequence;
+  entry.sequence = (static_cast<uint64_t>(kind) << kKindShift) | sequence;
   entry.target = target;
   entry.kind = kind;
   wheel_.Add(owner_, timer);

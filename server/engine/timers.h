@@ -32,6 +32,9 @@ class Timers {
   void Cancel(uint32_t timer);
   int64_t DeadlineOf(uint32_t timer) const { return entries_[timer].deadline_ms; }
 
+  // As it was set.
+  uint64_t SequenceOf(uint32_t timer) const { return entries_[timer].sequence & kSequenceMask; }
+
   int64_t NextDue() const { return wheel_.NextDue(entries_owner()); }
   // Takes out at most `max` timers due by `now_ms`; they are gone, whoever set them forgets them.
   void PopDue(int64_t now_ms, size_t max, std::vector<DueTimer>* due);
@@ -41,6 +44,10 @@ class Timers {
   void check_invariants();
 
  private:
+  // Above the sequence stands the kind.
+  static constexpr int kKindShift = 58;
+  static constexpr uint64_t kSequenceMask = (uint64_t{1} << kKindShift) - 1;
+
   struct Entry {
     WheelLink link;
     int64_t deadline_ms;

@@ -1,5 +1,6 @@
-// A log read into an engine: decodes each record, applies it, and compares every mark on the way
-// with the state that has come of it. The daemon's start and the tools read logs alike.
+// A log read into an engine: takes up the snapshot, decodes each record, applies it, and compares
+// every mark on the way with the state that has come of it. The daemon's start and the tools read
+// logs alike.
 //
 //   Engine engine(EngineOptions{});
 //   EngineReplay replay(&engine);
@@ -13,10 +14,12 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "server/engine/command.h"
 #include "server/engine/engine.h"
+#include "server/engine/snapshot.h"
 #include "server/storage/log_recovery.h"
 
 namespace anteroom::storage {
@@ -32,11 +35,14 @@ class EngineReplay : public LogVisitor {
   // `engine` outlives it and is new. `on_record` may be empty.
   explicit EngineReplay(Engine* engine, OnRecord on_record = {});
 
+  absl::Status SnapshotEntries(const std::vector<std::string_view>& entries) override;
+  absl::Status SnapshotEnd() override;
   absl::Status Record(uint64_t sequence, std::string_view bytes) override;
   absl::Status Mark(MarkPlace place, uint64_t next_sequence, const EngineMark& mark) override;
 
  private:
   Engine& engine_;
+  EngineLoader loader_;
   const OnRecord on_record_;
   Effects effects_;
 };

@@ -2,7 +2,7 @@
 // replace the disk by one that fails, tears writes and loses power (tests/support/memory_files.h).
 //
 // All calls block. Errors are those of storage_status.h, with the errno kept; EINTR is retried
-// within. Nothing here reads a clock.
+// within. Nothing but AgeSeconds reads a clock.
 //
 // Threads: distinct `File` objects may be used from different threads at the same time, and so may
 // the methods of one `Files`; one `File` belongs to one thread at a time.
@@ -60,6 +60,8 @@ class Files {
   // Replaces `to` in one step. On disk only after SyncDirectory.
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
   virtual absl::Status Remove(const std::string& path) = 0;
+  // Seconds since it was last written, by the wall clock; negative when that was set back.
+  virtual absl::StatusOr<int64_t> AgeSeconds(const std::string& path) = 0;
   // Names, not paths, of what stands in the directory, sorted.
   virtual absl::StatusOr<std::vector<std::string>> List(const std::string& directory) = 0;
   // Made with mode 0700. False when it was there already.

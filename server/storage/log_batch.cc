@@ -1,6 +1,5 @@
 #include "server/storage/log_batch.h"
 
-#include <cstring>
 #include <utility>
 
 #include "server/base/check.h"
@@ -54,11 +53,7 @@ uint64_t BatchBuilder::Stage(const EngineMark& before, std::string_view record) 
   const size_t framed_bytes = kRecordLengthBytes + record.size();
   if (OpensFrame(record.size())) OpenFrame(before);
   Frame& frame = staged_.frames_.back();
-  const auto length = static_cast<uint32_t>(record.size());
-  char length_bytes[kRecordLengthBytes];
-  std::memcpy(length_bytes, &length, sizeof(length_bytes));
-  frame.bytes.append(length_bytes, sizeof(length_bytes));
-  frame.bytes.append(record);
+  AppendRecord(record, &frame.bytes);
   ++frame.record_count;
   ++staged_.record_count_;
   staged_.bytes_ += framed_bytes;

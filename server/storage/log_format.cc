@@ -98,27 +98,29 @@ uint64_t BatchChecksum(std::string_view batch, uint64_t salt) {
   return XXH3_64bits_withSeed(batch.data(), batch.size(), salt);
 }
 
-}  // namespace
+constexpr std::string_view kSegmentSuffix = ".log";
+constexpr std::string_view kSnapshotSuffix = ".snap";
+constexpr size_t kNumberDigits = 8;
 
-std::string SegmentFileName(uint32_t segment_number) {
-  char name[16];
-  std::snprintf(name, sizeof(name), "%08u.log", static_cast<unsigned>(segment_number));
-  return name;
+std::string NumberedName(uint32_t number, std::string_view suffix) {
+  char digits[16];
+  std::snprintf(digits, sizeof(digits), "%08u", static_cast<unsigned>(number));
+  return digits + std::string(suffix);
 }
 
-std::optional<uint32_t> ParseSegmentFileName(std::string_view name) {
-  if (name.size() != 12 || name.substr(8) != ".log") return std::nullopt;
+std::optional<uint32_t> ParseNumberedName(std::string_view name, std::string_view suffix) {
+  if (name.size() != kNumberDigits + suffix.size() || !name.ends_with(suffix)) return std::nullopt;
   uint32_t number = 0;
-  for (const char c : name.substr(0, 8)) {
+  for (const char c : name.substr(0, kNumberDigits)) {
     if (c < '0' || c > '9') return std::nullopt;
     number = number * 10 + static_cast<uint32_t>(c - '0');
   }
   return number;
 }
 
-std::string EncodeSegmentHeader(const SegmentHeader& header) {
+std::string EncodeHeader(const SegmentHeader& header, const char* magic) {
   SegmentHeaderBytes raw = {};
-  std::memcpy(raw.magic, kSegmentMagic, sizeof(raw.magic));
+  std::memcpy(raw.magic, magic, sizeof(raw.magic));
   raw.format_version = kFormatVersion;
   raw.header_bytes = kSegmentHeaderBytes;
   raw.salt = header.salt;
@@ -136,10 +138,11 @@ std::string EncodeSegmentHeader(const SegmentHeader& header) {
   return Store(raw);
 }
 
-absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, std::string_view file) {
+absl::StatusOr<SegmentHeader> DecodeHeader(std::string_view bytes, const char* magic,
+                                           std::string_view what, std::string_view file) {
   const auto raw = Load<SegmentHeaderBytes>(bytes);
-  if (std::memcmp(raw.magic, kSegmentMagic, sizeof(raw.magic)) != 0) {
-    return DamageStatus(file, 0, "not a log segment: its first bytes are unknown");
+  if (std::memcmp(raw.magic, magic, sizeof(raw.magic)) != 0) {
+    return DamageStatus(file, 0, "not a " + std::string(what) + ": its first bytes are unknown");
   }
   // Before the checksum, which a newer format may keep elsewhere.
   if (raw.format_version > kFormatVersion) {
@@ -149,15 +152,13 @@ absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, std::s
                                                         std::to_string(kFormatVersion));
   }
   if (raw.checksum != HeaderChecksum(raw)) {
-    return DamageStatus(file, 0, "segment header: checksum does not match");
+    return DamageStatus(file, 0, "header: checksum does not match");
   }
-  const bool sound =
-      raw.format_version == kFormatVersion && raw.header_bytes == kSegmentHeaderBytes &&
-      raw.segment_bytes >= kSegmentBytesMin && raw.segment_bytes <= kSegmentBytesMax &&
-      raw.segment_bytes % kSegmentBytesMultiple == 0 &&
-      raw.kind <= static_cast<uint32_t>(DirectoryKind::kTest) &&
-      IsAllZero(std::string_view(raw.reserved, sizeof(raw.reserved)));
-  if (!sound) return DamageStatus(file, 0, "segment header: a field is out of its range");
+  const bool sound = raw.format_version == kFormatVersion &&
+                     raw.header_bytes == kSegmentHeaderBytes &&
+                     raw.kind <= static_cast<uint32_t>(DirectoryKind::kTest) &&
+                     IsAllZero(std::string_view(raw.reserved, sizeof(raw.reserved)));
+  if (!sound) return DamageStatus(file, 0, "header: a field is out of its range");
   SegmentHeader header;
   header.salt = raw.salt;
   header.segment_number = raw.segment_number;
@@ -169,6 +170,48 @@ absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, std::s
   header.log_id = raw.log_id;
   header.token_key_id = raw.token_key_id;
   return header;
+}
+
+}  // namespace
+
+std::string SegmentFileName(uint32_t segment_number) {
+  return NumberedName(segment_number, kSegmentSuffix);
+}
+
+std::optional<uint32_t> ParseSegmentFileName(std::string_view name) {
+  return ParseNumberedName(name, kSegmentSuffix);
+}
+
+std::string SnapshotFileName(uint32_t segment_number) {
+  return NumberedName(segment_number, kSnapshotSuffix);
+}
+
+std::optional<uint32_t> ParseSnapshotFileName(std::string_view name) {
+  return ParseNumberedName(name, kSnapshotSuffix);
+}
+
+std::string EncodeSegmentHeader(const SegmentHeader& header) {
+  return EncodeHeader(header, kSegmentMagic);
+}
+
+absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, std::string_view file) {
+  absl::StatusOr<SegmentHeader> header = DecodeHeader(bytes, kSegmentMagic, "log segment", file);
+  if (!header.ok()) return header;
+  if (header->segment_bytes < kSegmentBytesMin || header->segment_bytes > kSegmentBytesMax ||
+      header->segment_bytes % kSegmentBytesMultiple != 0) {
+    return DamageStatus(file, 0, "header: a field is out of its range");
+  }
+  return header;
+}
+
+std::string EncodeSnapshotHeader(const SegmentHeader& header, SnapshotKind kind) {
+  return EncodeHeader(header, kind == SnapshotKind::kBackup ? kBackupMagic : kSnapshotMagic);
+}
+
+absl::StatusOr<SegmentHeader> DecodeSnapshotHeader(std::string_view bytes, SnapshotKind kind,
+                                                   std::string_view file) {
+  return kind == SnapshotKind::kBackup ? DecodeHeader(bytes, kBackupMagic, "backup", file)
+                                       : DecodeHeader(bytes, kSnapshotMagic, "snapshot", file);
 }
 
 size_t FramePayloadBytesMax(uint64_t segment_bytes) {
@@ -221,6 +264,11 @@ std::optional<ParsedBatch> ParseBatch(std::string_view bytes, uint64_t salt) {
   return batch;
 }
 
+void AppendRecord(std::string_view record, std::string* payload) {
+  payload->append(Store(static_cast<uint32_t>(record.size())));
+  payload->append(record);
+}
+
 bool TakeRecord(std::string_view* payload, std::string_view* record) {
   if (payload->size() < kRecordLengthBytes) return false;
   const auto length = Load<uint32_t>(*payload);
@@ -240,12 +288,12 @@ std::optional<EngineMark> DecodeEndPayload(std::string_view payload) {
   return EngineMark{raw.digest_low, raw.digest_high, raw.engine_time_ms};
 }
 
-std::string EncodeNextPayload(uint64_t next_segment_bytes) {
-  return Store(next_segment_bytes);
+std::string EncodeNumberPayload(uint64_t number) {
+  return Store(number);
 }
 
-std::optional<uint64_t> DecodeNextPayload(std::string_view payload) {
-  if (payload.size() != kNextPayloadBytes) return std::nullopt;
+std::optional<uint64_t> DecodeNumberPayload(std::string_view payload) {
+  if (payload.size() != kNumberPayloadBytes) return std::nullopt;
   return Load<uint64_t>(payload);
 }
 

@@ -5,24 +5,16 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/cord.h"
+#include "server/base/canary.h"
 #include "server/base/check.h"
 #include "server/storage/log_reader.h"
+#include "server/storage/snapshot_file.h"
 #include "server/storage/storage_status.h"
 
 namespace anteroom::storage {
 namespace {
 
 constexpr size_t kZeroBytesAtOnce = 1u << 20;
-
-// `status` with a place in front of its message, its code and payloads kept.
-absl::Status Placed(const absl::Status& status, const std::string& file, uint64_t offset_bytes) {
-  absl::Status placed(status.code(), file + " at byte " + std::to_string(offset_bytes) + ": " +
-                                         std::string(status.message()));
-  status.ForEachPayload(
-      [&](absl::string_view url, const absl::Cord& payload) { placed.SetPayload(url, payload); });
-  return placed;
-}
 
 absl::Status WriteZeros(File& file, uint64_t from, uint64_t to) {
   const std::string zeros(std::min<uint64_t>(kZeroBytesAtOnce, to - from), '\0');
@@ -45,7 +37,8 @@ class Recovery {
   absl::StatusOr<RecoveredLog> Run();
 
  private:
-  absl::Status ListSegments();
+  absl::Status ListFiles();
+  absl::Status ReadNewestSnapshot();
   absl::Status FindLastInUse();
   absl::Status ReadSegment(uint32_t number);
   absl::Status ReadHeader(uint32_t number, SegmentReader& reader);
@@ -58,6 +51,7 @@ class Recovery {
   absl::Status CutTornHeader();
   uint64_t TailEndBytes() const;
   absl::Status Mend();
+  absl::Status Moved() const;
 
   bool in_last() const { return header_.segment_number == last_in_use_; }
   std::string path(const std::string& name) const { return JoinPath(directory_, name); }
@@ -68,7 +62,9 @@ class Recovery {
   const RecoveryOptions options_;
   LogVisitor& visitor_;
 
-  std::vector<uint32_t> segments_;
+  std::vector<uint32_t> segments_;  // from the first that is needed on
+  uint32_t snapshot_ = 0;           // number of the newest; 0: there is none
+  SegmentHeader snapshot_header_;
   uint32_t last_in_use_ = 0;
   uint32_t torn_header_ = 0;           // number of a spare whose header is torn
   std::vector<uint64_t> spare_bytes_;  // sizes of the files after the last in use
@@ -85,16 +81,19 @@ class Recovery {
 };
 
 absl::StatusOr<RecoveredLog> Recovery::Run() {
-  absl::Status status = ListSegments();
+  absl::Status status = ListFiles();
   if (!status.ok()) return status;
   if (segments_.empty()) return log_;
   status = FindLastInUse();
+  if (status.ok()) status = ReadNewestSnapshot();
   for (const uint32_t number : segments_) {
     if (!status.ok()) return status;
     status = number <= last_in_use_ ? ReadSegment(number) : CheckSpare(number);
   }
-  if (status.ok()) status = CheckAfterClosed();
-  if (status.ok() && options_.mode == RecoveryMode::kMend) status = Mend();
+  if (status.ok() && !options_.until_segment && !options_.archive) status = CheckAfterClosed();
+  if (status.ok() && options_.mode == RecoveryMode::kMend) {
+    status = log_.moved_to_epoch == 0 ? Mend() : Moved();
+  }
   if (!status.ok()) return status;
   log_.empty = false;
   log_.last_header = header_;
@@ -103,16 +102,29 @@ absl::StatusOr<RecoveredLog> Recovery::Run() {
   return log_;
 }
 
-// A: the numbers of the segments follow one another from 1.
-absl::Status Recovery::ListSegments() {
+// A: the numbers of the segments follow one another, from that of the newest snapshot or from 1.
+// What the snapshot covers is not looked at: it may be going away.
+absl::Status Recovery::ListFiles() {
   const absl::StatusOr<std::vector<std::string>> names = files_.List(directory_);
   if (!names.ok()) return names.status();
+  const uint32_t end = options_.until_segment.value_or(kSegmentNumberMax);
   for (const std::string& name : *names) {
-    const std::optional<uint32_t> number = ParseSegmentFileName(name);
-    if (number.has_value()) segments_.push_back(*number);
+    const std::optional<uint32_t> segment = ParseSegmentFileName(name);
+    if (segment.has_value() && *segment <= end) segments_.push_back(*segment);
+    const std::optional<uint32_t> snapshot = ParseSnapshotFileName(name);
+    if (!snapshot.has_value() || *snapshot > end) continue;
+    if (snapshot_ == 0 || !options_.archive) snapshot_ = *snapshot;
   }
-  std::sort(segments_.begin(), segments_.end());
-  uint32_t expected = 1;
+  // The names come in order. What goes back to the very first segment needs no snapshot.
+  if (options_.archive && !segments_.empty() && segments_.front() == 1) snapshot_ = 0;
+  log_.snapshot_number = snapshot_;
+  const uint32_t first = std::max(snapshot_, 1U);
+  segments_.erase(segments_.begin(), std::lower_bound(segments_.begin(), segments_.end(), first));
+  if (snapshot_ != 0 && segments_.empty()) {
+    return DamageStatus(SegmentFileName(first), 0,
+                        "the segment is missing, " + SnapshotFileName(first) + " is there");
+  }
+  uint32_t expected = first;
   for (const uint32_t number : segments_) {
     if (number != expected) {
       return DamageStatus(SegmentFileName(expected), 0,
@@ -121,6 +133,30 @@ absl::Status Recovery::ListSegments() {
     ++expected;
   }
   return absl::OkStatus();
+}
+
+// U: every byte of the newest snapshot is right, or it is damage; older ones are not looked at.
+absl::Status Recovery::ReadNewestSnapshot() {
+  if (snapshot_ == 0) return absl::OkStatus();
+  const std::string name = SnapshotFileName(snapshot_);
+  absl::StatusOr<SegmentHeader> header =
+      ReadSnapshot(files_, path(name), SnapshotKind::kSnapshot, [this](const auto& entries) {
+        log_.snapshot_entry_count += entries.size();
+        return visitor_.SnapshotEntries(entries);
+      });
+  if (!header.ok()) return header.status();
+  if (header->segment_number != snapshot_) {
+    return DamageStatus(name, 0,
+                        "the snapshot is number " + std::to_string(header->segment_number));
+  }
+  snapshot_header_ = *header;
+  log_.next_sequence = header->first_sequence;
+  log_.snapshot_bytes = header->segment_bytes;
+  absl::Status status = visitor_.SnapshotEnd();
+  if (status.ok()) {
+    status = visitor_.Mark(MarkPlace::kSnapshotEnd, log_.next_sequence, header->mark);
+  }
+  return status.ok() ? status : PlacedStatus(status, name, header->segment_bytes);
 }
 
 // A segment is in use when its header is not all zero; those after the last are spares. One whose
@@ -136,14 +172,15 @@ absl::Status Recovery::FindLastInUse() {
     last_in_use_ = number;
     torn_header_ = 0;
     const absl::Status decoded = DecodeSegmentHeader(*header, SegmentFileName(number)).status();
-    if (number == 1 || KindOf(decoded) != FailureKind::kDamaged) continue;
+    if (number == segments_.front() || KindOf(decoded) != FailureKind::kDamaged) continue;
     const absl::StatusOr<SegmentReader::NonZeroRange> rest =
         (*reader)->FindNonZero(kSegmentHeaderBytes);
     if (!rest.ok()) return rest.status();
     if (rest->empty()) torn_header_ = number;
   }
   if (torn_header_ != 0) --last_in_use_;
-  // B: the first segment has its header from the moment it has its name.
+  // B: the very first segment has its header from the moment it has its name, and that with which a
+  // snapshot goes on had it before the snapshot was made.
   if (last_in_use_ == 0) {
     return DamageStatus(SegmentFileName(segments_.front()), 0, "the segment has no header");
   }
@@ -160,14 +197,16 @@ absl::Status Recovery::ReadSegment(uint32_t number) {
   absl::Status status = ReadHeader(number, **reader);
   if (!status.ok()) return status;
   // G: the one before says that it goes on here.
-  if (number > 1 && (!after_closed || header_.segment_bytes < next_segment_bytes_)) {
+  if (number > segments_.front() &&
+      (!after_closed || header_.segment_bytes < next_segment_bytes_)) {
     return Damage("the segment before it does not lead to it");
   }
   closed_ = false;
   ++log_.segment_count;
   status = visitor_.Mark(MarkPlace::kSegmentStart, log_.next_sequence, header_.mark);
-  if (!status.ok()) return Placed(status, name_, 0);
+  if (!status.ok()) return PlacedStatus(status, name_, 0);
   offset_ = kSegmentHeaderBytes;
+  if (options_.until_segment == number) return absl::OkStatus();
   status = ReadBatches(**reader);
   if (!status.ok()) return status;
   return JudgeTail(**reader);
@@ -190,8 +229,17 @@ absl::Status Recovery::ReadHeader(uint32_t number, SegmentReader& reader) {
     return Damage("the segment begins at record " + std::to_string(header_.first_sequence) + ", " +
                   std::to_string(log_.next_sequence) + " is the next");
   }
-  if (number > 1 && (header_.log_id != previous.log_id || header_.kind != previous.kind)) {
+  if (number > segments_.front() &&
+      (header_.log_id != previous.log_id || header_.kind != previous.kind)) {
     return Damage("the segment belongs to another log");
+  }
+  // V: it is the very segment with which the snapshot goes on.
+  if (number == snapshot_ &&
+      (header_.salt != snapshot_header_.salt || header_.log_id != snapshot_header_.log_id ||
+       header_.kind != snapshot_header_.kind || header_.epoch != snapshot_header_.epoch ||
+       header_.token_key_id != snapshot_header_.token_key_id ||
+       header_.mark != snapshot_header_.mark)) {
+    return Damage("it is not the segment with which " + SnapshotFileName(snapshot_) + " goes on");
   }
   // F: a cut-short file can only be the last; a longer one was not written by this program.
   const bool right_size = reader.file_bytes() == header_.segment_bytes ||
@@ -231,6 +279,7 @@ absl::Status Recovery::TakeBatch(const ParsedBatch& batch) {
     return Damage("the batch begins at record " + std::to_string(batch.first_sequence) + ", " +
                   std::to_string(log_.next_sequence) + " is the next");
   }
+  if (log_.moved_to_epoch != 0) return Damage("the log goes on, and had moved to another place");
   log_.clean_stop = false;
   switch (batch.type) {
     case BatchType::kRecords:  // I
@@ -241,15 +290,25 @@ absl::Status Recovery::TakeBatch(const ParsedBatch& batch) {
         return Damage("the end record is malformed");
       log_.clean_stop = true;
       const absl::Status status = visitor_.Mark(MarkPlace::kCleanStop, log_.next_sequence, *mark);
-      return status.ok() ? status : Placed(status, name_, offset_);
+      return status.ok() ? status : PlacedStatus(status, name_, offset_);
     }
     case BatchType::kNext: {  // K
-      const std::optional<uint64_t> bytes = DecodeNextPayload(batch.payload);
+      const std::optional<uint64_t> bytes = DecodeNumberPayload(batch.payload);
       if (!bytes.has_value() || batch.record_count != 0) return Damage("the batch is malformed");
       closed_ = true;
       next_segment_bytes_ = *bytes;
       return absl::OkStatus();
     }
+    case BatchType::kMoved: {  // W
+      const std::optional<uint64_t> epoch = DecodeNumberPayload(batch.payload);
+      if (!epoch.has_value() || *epoch == 0 || batch.record_count != 0) {
+        return Damage("the batch is malformed");
+      }
+      log_.moved_to_epoch = *epoch;
+      return absl::OkStatus();
+    }
+    case BatchType::kEntries:  // only a snapshot has them
+      break;
   }
   return Damage("the batch is of unknown type " +
                 std::to_string(static_cast<uint32_t>(batch.type)));
@@ -261,7 +320,7 @@ absl::Status Recovery::TakeRecords(const ParsedBatch& batch) {
   for (uint32_t i = 0; i < batch.record_count; ++i) {
     if (!TakeRecord(&payload, &record)) return Damage("the batch is malformed");
     const absl::Status status = visitor_.Record(log_.next_sequence, record);
-    if (!status.ok()) return Placed(status, name_, offset_);
+    if (!status.ok()) return PlacedStatus(status, name_, offset_);
     ++log_.next_sequence;
     ++log_.record_count;
   }
@@ -289,7 +348,7 @@ absl::Status Recovery::JudgeTail(SegmentReader& reader) {
   const absl::StatusOr<std::optional<uint64_t>> later =
       reader.FindBatch(offset_, header_.segment_bytes, header_.salt);
   if (!later.ok()) return later.status();
-  if (later->has_value()) {  // P
+  if (later->has_value() && !ANTEROOM_CANARY(kDamageTakenForTorn)) {  // P
     return Damage("invalid bytes, and a valid batch after them at byte " + std::to_string(**later));
   }
   log_.torn_end = TornEnd{name_, offset_, rest->end_bytes - offset_};  // Q
@@ -356,6 +415,12 @@ uint64_t Recovery::TailEndBytes() const {
   return std::min(end_bytes, header_.segment_bytes);
 }
 
+absl::Status Recovery::Moved() const {
+  return FailureStatus(FailureKind::kMoved,
+                       "the log in " + directory_ + " was moved and goes on elsewhere, as epoch " +
+                           std::to_string(log_.moved_to_epoch) + ": there is no going on here");
+}
+
 // Puts what was read on disk for good, before anyone is told of it. What the page cache shows may
 // be there only: a killed daemon's last batch, or one whose sync failed, which the kernel then
 // takes for clean. The same is true of zeros: those that an earlier start put over a torn end whose
@@ -375,7 +440,8 @@ absl::Status Recovery::Mend() {
   };
   if (status.ok()) status = rewrite(0, kSegmentHeaderBytes);
   if (status.ok() && last_batch_offset_ != 0) status = rewrite(last_batch_offset_, offset_);
-  if (status.ok()) status = WriteZeros(**file, offset_, TailEndBytes());
+  const bool zero = !ANTEROOM_CANARY(kTornEndKept);
+  if (status.ok() && zero) status = WriteZeros(**file, offset_, TailEndBytes());
   if (status.ok()) status = (*file)->Sync();
   if (status.ok()) status = files_.SyncDirectory(directory_);
   return status;

@@ -1,5 +1,6 @@
-// Reads a log from its first byte to its last, hands its records over in order, and decides what
-// every byte means by the table in FORMAT.md, whose letters stand in the code.
+// Reads a log, from the newest snapshot or from its first byte to its last, hands its records over
+// in order, and decides what every byte means by the table in FORMAT.md, whose letters stand in the
+// code.
 //
 //   class Replay : public LogVisitor { ... };
 //   absl::StatusOr<RecoveredLog> log = RecoverLog(files, "anteroom-data", options, replay);
@@ -19,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -30,6 +32,7 @@ namespace anteroom::storage {
 
 // Where a mark stands.
 enum class MarkPlace {
+  kSnapshotEnd,   // all of a snapshot
   kSegmentStart,  // the first bytes of a segment
   kCleanStop,     // an end record: the daemon stopped in good order here
 };
@@ -39,6 +42,12 @@ enum class MarkPlace {
 class LogVisitor {
  public:
   virtual ~LogVisitor() = default;
+  // What a snapshot holds, before any record: some of its entries in order, and after the last.
+  // Who takes none refuses a log that has one.
+  virtual absl::Status SnapshotEntries(const std::vector<std::string_view>&) {
+    return absl::UnimplementedError("a snapshot is not read here");
+  }
+  virtual absl::Status SnapshotEnd() { return absl::OkStatus(); }
   // The bytes live until the call returns.
   virtual absl::Status Record(uint64_t sequence, std::string_view bytes) = 0;
   // The state that the engine must have now, before record `next_sequence`.
@@ -59,7 +68,12 @@ enum class RecoveryMode { kInspect, kMend };
 struct RecoveryOptions {
   RecoveryMode mode = RecoveryMode::kInspect;
   // When set, a log of the other kind is refused (kWrongKind).
-  std::optional<DirectoryKind> kind;
+  std::optional<DirectoryKind> kind = std::nullopt;
+  // When set, reads only up to the start of this segment, whose header is there. For kInspect.
+  std::optional<uint32_t> until_segment = std::nullopt;
+  // An archive: read from its beginning, not from its newest snapshot, and ends where it ends. For
+  // kInspect.
+  bool archive = false;
 };
 
 struct RecoveredLog {
@@ -68,7 +82,12 @@ struct RecoveredLog {
   uint64_t next_sequence = 1;
   // The last thing in the log is an end record.
   bool clean_stop = false;
+  // Not 0: the log was moved and goes on elsewhere, as this epoch (kMend refuses it).
+  uint64_t moved_to_epoch = 0;
   std::optional<TornEnd> torn_end;
+  uint32_t snapshot_number = 0;  // of the segment that it leads to; 0: there is none
+  uint64_t snapshot_entry_count = 0;
+  uint64_t snapshot_bytes = 0;
   uint64_t record_count = 0;
   uint64_t batch_count = 0;
   uint32_t segment_count = 0;

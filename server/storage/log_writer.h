@@ -8,7 +8,7 @@
 // Threads: it knows nothing of libuv; its calls block and are meant for a thread pool.
 //   Write, WriteEnd        any thread, one of them at a time
 //   PrepareNext            any thread, one at a time; may run beside a Write
-//   needs_prepare, reserved_bytes_left, frame_payload_bytes_max   any thread, at any time
+//   needs_prepare, segment_number and the other numbers   any thread, at any time
 //   check_invariants       while no job runs
 // `options.random` is called by Write when it goes over to the next segment.
 //
@@ -50,6 +50,11 @@ struct LogOptions {
   EngineMark initial_mark;
 };
 
+// A first segment appears under its name only when it is complete: from then on one without a
+// header is damage and never a beginning. Blocks.
+absl::StatusOr<std::unique_ptr<File>> MakeSegment(Files& files, const std::string& directory,
+                                                  const SegmentHeader& header);
+
 // Invariants: 1. what is before `offset_bytes_` in the segment is on disk and valid, what is after
 // it is zero; 2. room for a `next` batch is always left; 3. at most one spare is kept, it is of
 // full size, all zero and on disk; 4. once `failure_` is set no file is touched again.
@@ -69,6 +74,10 @@ class LogWriter {
   // after it.
   absl::Status WriteEnd(const EngineMark& mark);
 
+  // Writes and syncs that this log goes on elsewhere, as `epoch`. Nothing may be written after it,
+  // and no daemon starts from it.
+  absl::Status WriteMoved(uint64_t epoch, const EngineMark& mark);
+
   // Reserves the segment after the current one, unless that is done.
   absl::Status PrepareNext();
   bool needs_prepare() const { return spare_bytes_left_.load(std::memory_order_acquire) == 0; }
@@ -79,6 +88,8 @@ class LogWriter {
   // Of segments made from now on.
   uint64_t segment_bytes() const { return options_.segment_bytes; }
   size_t frame_payload_bytes_max() const { return frame_payload_bytes_max_; }
+  // Of the segment that is written to. Those before it are closed, and its header is on disk.
+  uint32_t segment_number() const { return segment_number_.load(std::memory_order_acquire); }
   uint64_t next_sequence() const { return next_sequence_.load(std::memory_order_acquire); }
 
   void check_invariants();
@@ -90,6 +101,7 @@ class LogWriter {
   absl::Status ContinueLog(const RecoveredLog& recovered);
   absl::Status WriteFrame(std::string& bytes, BatchType type, uint64_t first_sequence,
                           uint32_t record_count, const EngineMark& mark);
+  absl::Status WriteLast(BatchType type, std::string_view payload, const EngineMark& mark);
   absl::Status RollOver(const EngineMark& mark);
   absl::Status PrepareNextLocked();
   absl::Status Poison(absl::Status failure);

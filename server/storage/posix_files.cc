@@ -10,6 +10,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
+#include <ctime>
 #include <utility>
 
 #include "server/storage/storage_status.h"
@@ -137,6 +138,12 @@ absl::Status PosixFiles::Rename(const std::string& from, const std::string& to) 
 absl::Status PosixFiles::Remove(const std::string& path) {
   if (::unlink(path.c_str()) == 0) return absl::OkStatus();
   return ErrnoStatus(errno, "remove " + path);
+}
+
+absl::StatusOr<int64_t> PosixFiles::AgeSeconds(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return ErrnoStatus(errno, "look at " + path);
+  return static_cast<int64_t>(::time(nullptr) - found.st_mtime);
 }
 
 absl::StatusOr<std::vector<std::string>> PosixFiles::List(const std::string& directory) {

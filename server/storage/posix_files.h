@@ -20,6 +20,7 @@ class PosixFiles : public Files {
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override;
   absl::Status Rename(const std::string& from, const std::string& to) override;
   absl::Status Remove(const std::string& path) override;
+  absl::StatusOr<int64_t> AgeSeconds(const std::string& path) override;
   absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override;
   absl::StatusOr<bool> MakeDirectory(const std::string& directory) override;
   absl::Status SyncDirectory(const std::string& directory) override;

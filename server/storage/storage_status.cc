@@ -29,6 +29,7 @@ absl::StatusCode CodeOf(FailureKind kind) {
     case FailureKind::kDamaged:
     case FailureKind::kSecretMissing:
       return absl::StatusCode::kDataLoss;
+    case FailureKind::kMoved:
     case FailureKind::kNewerFormat:
     case FailureKind::kWrongKind:
       return absl::StatusCode::kFailedPrecondition;
@@ -73,6 +74,16 @@ absl::Status DamageStatus(std::string_view file, uint64_t offset_bytes, std::str
   return FailureStatus(FailureKind::kDamaged, "damaged: " + std::string(file) + " at byte " +
                                                   std::to_string(offset_bytes) + ": " +
                                                   std::string(why));
+}
+
+absl::Status PlacedStatus(const absl::Status& status, std::string_view file,
+                          uint64_t offset_bytes) {
+  absl::Status placed(status.code(), std::string(file) + " at byte " +
+                                         std::to_string(offset_bytes) + ": " +
+                                         std::string(status.message()));
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { placed.SetPayload(url, payload); });
+  return placed;
 }
 
 FailureKind KindOf(const absl::Status& status) {

@@ -4,6 +4,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "protocol/limits.h"
+#include "server/auth/credential_book.h"
 #include "tests/support/daemon_process.h"
 #include "tests/support/raw_client.h"
 
@@ -50,14 +53,30 @@ size_t ConnectionsPossible() {
   return possible;
 }
 
+// As the longest name that there may be: a connection may keep it.
+const std::string kName(protocol::kCredentialNameBytesMax, 'n');
+
 struct Daemon {
-  Daemon() {
+  explicit Daemon(bool with_credentials = false) {
     folder = (std::filesystem::temp_directory_path() / "anteroom.XXXXXX").string();
     REQUIRE(mkdtemp(folder.data()) != nullptr);
-    REQUIRE(process.Start(
-        {"--listen", "127.0.0.1:0", "--data", folder + "/data", "--segment-bytes", "1M"}));
-    REQUIRE(client.ConnectTcp(process.port()));
-    REQUIRE(client.Hello());
+    std::vector<std::string> arguments = {"--listen",       "127.0.0.1:0",     "--data",
+                                          folder + "/data", "--segment-bytes", "1M"};
+    if (with_credentials) {
+      secret = auth::NewSecretText();
+      const std::string path = folder + "/credentials";
+      std::ofstream(path) << kName << " reader " << secret << "\n";
+      REQUIRE(chmod(path.c_str(), 0600) == 0);
+      arguments.insert(arguments.end(), {"--credentials", path});
+    }
+    REQUIRE(process.Start(arguments));
+    REQUIRE(Greet(&client));
+  }
+  // Connects, from the address `from` when one is given, and says hello, with the proof where one
+  // is asked for.
+  bool Greet(RawClient* one, const std::string& from = {}) const {
+    if (!one->ConnectTcp(process.port(), from)) return false;
+    return secret.empty() ? one->Hello() : one->Authenticate(kName, secret);
   }
   ~Daemon() {
     process.Stop(SIGKILL);
@@ -89,6 +108,7 @@ struct Daemon {
   }
 
   std::string folder;
+  std::string secret;  // empty: no credentials are in use
   DaemonProcess process;
   RawClient client;
 };
@@ -107,8 +127,7 @@ Crowd Gather(Daemon* daemon, size_t count, uint32_t questions) {
   for (size_t i = 0; i < count; ++i) {
     const std::string address = "127.0.0." + std::to_string(2 + i / kConnectionsPerAddress);
     auto client = std::make_unique<RawClient>();
-    REQUIRE(client->ConnectTcp(daemon->process.port(), address));
-    REQUIRE(client->Hello());
+    REQUIRE(daemon->Greet(client.get(), address));
     REQUIRE(client->Send(asked));
     for (uint32_t answer = 0; answer < questions; ++answer) REQUIRE(client->Read());
     crowd.push_back(std::move(client));
@@ -143,6 +162,16 @@ TEST_CASE("an idle connection costs at most a KiB, and when it is gone nothing")
   std::printf("memory before %ld KiB, after %ld KiB\n", bytes_before / 1024,
               daemon.MemoryBytes() / 1024);
   CHECK(is_back);
+}
+
+TEST_CASE("nor does one more than that who has proven credentials") {
+  const size_t count = std::min<size_t>(ConnectionsPossible(), 5'000);
+  Daemon daemon(true);
+  const long bytes_before = daemon.MemoryBytes();
+  const Crowd crowd = Gather(&daemon, count, 1);
+  const long bytes_each = (daemon.MemoryBytes() - bytes_before) / static_cast<long>(count);
+  std::printf("%zu idle connections with credentials: %ld bytes each\n", count, bytes_each);
+  CHECK(bytes_each <= kBytesPerConnectionMax);
 }
 
 TEST_CASE("who was busy and is idle costs no more than who always was") {

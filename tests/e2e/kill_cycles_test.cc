@@ -83,14 +83,20 @@ TEST_CASE("nothing that was answered is lost over a hundred kill -9, and nobody 
   Journal journal;
   KillLoad load(&journal, &random);
   int torn_ends = 0;
+  int snapshots = 0;  // cycles that began with one
   for (int cycle = 0; cycle <= cycles; ++cycle) {
     // Segments small enough to be filled within a cycle, or large enough never to be.
     const char* const sizes[] = {"8K", "16K", "64K", "256K", "1M"};
     const std::vector<std::string> arguments = {
-        "--listen", "127.0.0.1:0",     "--data",
-        folder,     "--segment-bytes", sizes[random() % std::size(sizes)]};
+        "--listen", "127.0.0.1:0", "--data", folder, "--segment-bytes",
+        sizes[random() % std::size(sizes)],
+        // As soon as anything is closed, or now and then.
+        "--snapshot-log-bytes", random() % 2 == 0 ? "0" : "256K"};
     if (cycle > 0 && random() % 4 == 0) {
       KillWhileStarting(arguments, std::chrono::microseconds(random() % 60'000));
+    }
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+      snapshots += file.path().extension() == ".snap";
     }
     DaemonProcess daemon;
     const bool started = daemon.Start(arguments);
@@ -118,12 +124,13 @@ TEST_CASE("nothing that was answered is lost over a hundred kill -9, and nobody 
   }
   std::printf(
       "%d cycles, %zu people, %zu places, %llu answers, %llu observations, %d torn ends, "
-      "%llu times unavailable\n",
+      "%d snapshots, %llu times unavailable\n",
       cycles, journal.people.size(), journal.places.size(),
       static_cast<unsigned long long>(load.answers()),
-      static_cast<unsigned long long>(journal.observations), torn_ends,
+      static_cast<unsigned long long>(journal.observations), torn_ends, snapshots,
       static_cast<unsigned long long>(load.unavailable()));
   // It was a load, and not a row of refusals.
+  CHECK(snapshots > cycles / 10);
   CHECK(load.unavailable() * 10 <= load.answers());
   std::filesystem::remove_all(folder);
 }

@@ -85,8 +85,16 @@ void FakeServer::Start() {
 
 void FakeServer::Stop() {
   const std::lock_guard lock(mutex_);
-  if (listener_ >= 0) close(std::exchange(listener_, -1));
-  for (auto& [number, connection] : open_) close(connection.fd);
+  // By shutdown, because a descriptor that the server's thread is polling is not let go by close
+  // before that thread has run.
+  if (listener_ >= 0) {
+    shutdown(listener_, SHUT_RDWR);
+    close(std::exchange(listener_, -1));
+  }
+  for (auto& [number, connection] : open_) {
+    shutdown(connection.fd, SHUT_RDWR);
+    close(connection.fd);
+  }
   open_.clear();
   changed_.notify_all();
   Wake();
@@ -99,6 +107,16 @@ void FakeServer::Wake() {
 void FakeServer::SetGreeting(Greeting greeting) {
   const std::lock_guard lock(mutex_);
   greeting_ = greeting;
+}
+
+void FakeServer::AskForCredentials(std::string challenge) {
+  const std::lock_guard lock(mutex_);
+  challenge_ = std::move(challenge);
+}
+
+std::string FakeServer::key_id() {
+  const std::lock_guard lock(mutex_);
+  return key_id_;
 }
 
 void FakeServer::StopReading() {
@@ -254,7 +272,7 @@ void FakeServer::Read(int number) {
   }
   for (Received& request : requests) {
     if (request.operation() == protocol::Operation::kHello) {
-      Greet(number, request.header);
+      Greet(request);
     } else if (handler) {
       handler(*this, request);
     } else {
@@ -265,16 +283,18 @@ void FakeServer::Read(int number) {
   }
 }
 
-void FakeServer::Greet(int connection, const protocol::FrameHeader& header) {
-  Received hello{connection, header, {}};
+void FakeServer::Greet(const Received& hello) {
   Greeting greeting;
+  protocol::HelloReply reply{protocol::kVersionMax, "fake"};
   {
     const std::lock_guard lock(mutex_);
     greeting = greeting_;
+    reply.challenge = challenge_;
+    key_id_ = hello.As<protocol::Operation::kHello>().key_id.value_or("");
   }
   switch (greeting) {
     case Greeting::kGreet:
-      Reply(hello, protocol::HelloReply{protocol::kVersionMax, "fake"});
+      Reply(hello, reply);
       break;
     case Greeting::kRefuse: {
       protocol::Refusal refusal =
@@ -287,7 +307,7 @@ void FakeServer::Greet(int connection, const protocol::FrameHeader& header) {
       Reply(hello, protocol::HelloReply{protocol::kVersionMax + 1, "fake"});
       break;
     case Greeting::kNonsense:
-      SendBytes(connection, "HTTP/1.1 400 Bad Request\r\n\r\n");
+      SendBytes(hello.connection, "HTTP/1.1 400 Bad Request\r\n\r\n");
       break;
     case Greeting::kSilent:
       break;

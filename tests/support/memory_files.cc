@@ -271,7 +271,8 @@ absl::Status MemoryFiles::Rename(const std::string& from, const std::string& to)
   if (const int error = NextError(Call::kRename); error != 0) {
     return ErrnoStatus(error, "rename " + from);
   }
-  CHECK_EQ(ParentDirectory(from), ParentDirectory(to));
+  // Every directory is a file system of its own.
+  if (ParentDirectory(from) != ParentDirectory(to)) return ErrnoStatus(EXDEV, "rename " + from);
   Directory* directory = FindDirectory(ParentDirectory(from));
   if (directory == nullptr || !directory->shown.contains(NameOf(from))) {
     return ErrnoStatus(ENOENT, "rename " + from);
@@ -287,6 +288,11 @@ absl::Status MemoryFiles::Remove(const std::string& path) {
   }
   if (!Exists(path)) return ErrnoStatus(ENOENT, "remove " + path);
   return ChangeEntry(ParentDirectory(path), EntryChange{NameOf(path), "", nullptr});
+}
+
+absl::StatusOr<int64_t> MemoryFiles::AgeSeconds(const std::string& path) {
+  const auto known = ages_s_.find(path);
+  return known == ages_s_.end() ? 0 : known->second;
 }
 
 absl::StatusOr<std::vector<std::string>> MemoryFiles::List(const std::string& directory) {

@@ -53,10 +53,14 @@ class MemoryFiles : public Files {
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override;
   absl::Status Rename(const std::string& from, const std::string& to) override;
   absl::Status Remove(const std::string& path) override;
+  absl::StatusOr<int64_t> AgeSeconds(const std::string& path) override;
   absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override;
   absl::StatusOr<bool> MakeDirectory(const std::string& directory) override;
   absl::Status SyncDirectory(const std::string& directory) override;
   absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
+
+  // By file name; 0 for those that are not named.
+  void set_age_seconds(const std::string& path, int64_t age_s) { ages_s_[path] = age_s; }
 
   // --- faults ---
 
@@ -140,6 +144,7 @@ class MemoryFiles : public Files {
 
   std::mt19937_64 random_;
   std::map<std::string, Directory> directories_;
+  std::map<std::string, int64_t> ages_s_;
   std::set<std::string> locked_;
   std::map<Call, Fault> faults_;
   bool short_writes_ = false;

@@ -45,6 +45,10 @@ class LockedFiles : public storage::Files {
     const std::lock_guard lock(mutex_);
     return files_.Remove(path);
   }
+  absl::StatusOr<int64_t> AgeSeconds(const std::string& path) override {
+    const std::lock_guard lock(mutex_);
+    return files_.AgeSeconds(path);
+  }
   absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override {
     const std::lock_guard lock(mutex_);
     return files_.List(directory);

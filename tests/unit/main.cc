@@ -59,6 +59,23 @@ void ThrowCheckFailure(const char* file, int line, std::string_view message) {
 
 }  // namespace
 
+#ifdef __SANITIZE_THREAD__
+// The tests of fork go on in a child although the parent has threads.
+extern "C" const char* __tsan_default_options() {
+  return "die_after_fork=0";
+}
+// What TSan reports by mistake, because Abseil and libuv are built without it.
+// - A status with payloads is shared by copies that count their references: the last one frees
+//   what another thread has read, and TSan does not see the count between. A race on the
+//   absl::Status itself is still seen.
+// - libuv closes the descriptors of a loop by a plain system call. When another thread is given
+//   such a number and closes it, TSan takes it for the loop's.
+extern "C" const char* __tsan_default_suppressions() {
+  return "race:absl::*::status_internal::Payload\n"
+         "race:^__interceptor_close$\n";
+}
+#endif
+
 int main(int argc, char** argv) {
   anteroom::SetCheckFailureHandler(ThrowCheckFailure);
   doctest::Context context(argc, argv);

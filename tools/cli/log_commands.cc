@@ -14,22 +14,19 @@
 namespace anteroom::cli {
 namespace {
 
-ExitStatus FailReading(Context& context, const absl::Status& status) {
-  const std::string_view error = ErrorNameOf(status);
-  std::string_view message = protocol::ToStd(status.message());
-  const std::string prefix = std::string(error) + ": ";
-  if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
-  return context.Fail(error, message);
-}
-
 Json ToJson(const storage::RecoveredLog& log, int64_t at_ms) {
   Json object = Json::object();
+  if (log.snapshot_number != 0) {
+    object["snapshot"] = storage::SnapshotFileName(log.snapshot_number);
+    object["snapshot_entries"] = log.snapshot_entry_count;
+  }
   object["records"] = log.record_count;
   object["batches"] = log.batch_count;
   object["segments"] = log.segment_count;
   object["next_sequence"] = log.next_sequence;
   object["at_ms"] = at_ms;
   object["clean_stop"] = log.clean_stop;
+  if (log.moved_to_epoch != 0) object["moved_to_epoch"] = log.moved_to_epoch;
   if (!log.empty) {
     object["virtual_clock"] = log.last_header.kind == storage::DirectoryKind::kTest;
   }
@@ -44,21 +41,29 @@ Json ToJson(const storage::RecoveredLog& log, int64_t at_ms) {
 std::string Describe(const storage::RecoveredLog& log, const std::string& directory,
                      int64_t at_ms) {
   if (log.empty) return Printable(directory) + " holds no log";
-  std::string text = Printable(directory) +
-                     " is whole: " + Count(log.record_count, "record", "records") + " in " +
+  std::string snapshot;
+  if (log.snapshot_number != 0) {
+    snapshot = "a snapshot of " + Count(log.snapshot_entry_count, "entry", "entries") + ", then ";
+  }
+  std::string text = Printable(directory) + " is whole: " + snapshot +
+                     Count(log.record_count, "record", "records") + " in " +
                      Count(log.batch_count, "batch", "batches") + " and " +
                      Count(log.segment_count, "segment", "segments") + ", engine time " +
                      HumanDuration(static_cast<uint64_t>(at_ms)) + ", ";
   if (log.torn_end) return text + "\n" + storage::ToText(*log.torn_end);
+  if (log.moved_to_epoch != 0) {
+    return text + "moved: it goes on elsewhere, as epoch " + std::to_string(log.moved_to_epoch);
+  }
   return text + (log.clean_stop ? "stopped in good order" : "not stopped in good order");
 }
 
 }  // namespace
 
-ExitStatus CheckLog(Context& context, storage::Files& files, const std::string& directory) {
+ExitStatus CheckLog(Context& context, storage::Files& files, const std::string& directory,
+                    bool archive) {
   Engine engine(EngineOptions{});
   storage::EngineReplay replay(&engine);
-  const auto log = storage::RecoverLog(files, directory, {}, replay);
+  const auto log = storage::RecoverLog(files, directory, {.archive = archive}, replay);
   if (!log.ok()) return FailReading(context, log.status());
   const int64_t at_ms = engine.now_ms();
   if (context.json()) {
@@ -69,22 +74,24 @@ ExitStatus CheckLog(Context& context, storage::Files& files, const std::string& 
   return ExitStatus::kDone;
 }
 
-ExitStatus DumpLog(Context& context, storage::Files& files, const std::string& directory) {
+ExitStatus DumpLog(Context& context, storage::Files& files, const std::string& directory,
+                   bool archive) {
   Engine engine(EngineOptions{});
   storage::EngineReplay replay(
       &engine, [&](uint64_t sequence, int64_t at_ms, const anteroom::Command& command) {
         context.PrintJson(Describe(engine, sequence, at_ms, command));
       });
-  const auto log = storage::RecoverLog(files, directory, {}, replay);
+  const auto log = storage::RecoverLog(files, directory, {.archive = archive}, replay);
   if (!log.ok()) return FailReading(context, log.status());
   if (log->torn_end) context.Note(storage::ToText(*log->torn_end));
   return ExitStatus::kDone;
 }
 
-ExitStatus DigestLog(Context& context, storage::Files& files, const std::string& directory) {
+ExitStatus DigestLog(Context& context, storage::Files& files, const std::string& directory,
+                     bool archive) {
   Engine engine(EngineOptions{});
   storage::EngineReplay replay(&engine);
-  const auto log = storage::RecoverLog(files, directory, {}, replay);
+  const auto log = storage::RecoverLog(files, directory, {.archive = archive}, replay);
   if (!log.ok()) return FailReading(context, log.status());
   if (log->torn_end) context.Note(storage::ToText(*log->torn_end));
   const Digest digest = engine.digest();
@@ -104,29 +111,30 @@ std::vector<Command> LogCommands() {
   return {
       {.name = "log check",
        .summary = "says whether a data directory is whole, and where not",
-       .uses = {{&kDirectory}},
+       .uses = {{&kDirectory}, {&kArchive, Need::kOptional}},
        .example = "anteroom log check anteroom-data",
        .notes = "Starts no daemon and changes nothing.",
        .check = nullptr,
        .run =
            [](Context& context, const Arguments& arguments) {
              storage::PosixFiles files;
-             return CheckLog(context, files, arguments.path);
+             return CheckLog(context, files, arguments.path, arguments.archive);
            }},
       {.name = "log dump",
        .summary = "every record of a log, as JSON, one a line",
-       .uses = {{&kDirectory}},
+       .uses = {{&kDirectory}, {&kArchive, Need::kOptional}},
        .example = "anteroom log dump anteroom-data",
-       .notes = "Starts no daemon and changes nothing.",
+       .notes = "From the newest snapshot on; what was before it is in the daemon's --archive.\n"
+                "Starts no daemon and changes nothing.",
        .check = nullptr,
        .run =
            [](Context& context, const Arguments& arguments) {
              storage::PosixFiles files;
-             return DumpLog(context, files, arguments.path);
+             return DumpLog(context, files, arguments.path, arguments.archive);
            }},
       {.name = "log digest",
        .summary = "the digest of the state that a log gives",
-       .uses = {{&kDirectory}},
+       .uses = {{&kDirectory}, {&kArchive, Need::kOptional}},
        .example = "anteroom log digest anteroom-data",
        .notes =
            "Equal logs give equal digests, on any machine. Starts no daemon and changes nothing.",
@@ -134,7 +142,7 @@ std::vector<Command> LogCommands() {
        .run =
            [](Context& context, const Arguments& arguments) {
              storage::PosixFiles files;
-             return DigestLog(context, files, arguments.path);
+             return DigestLog(context, files, arguments.path, arguments.archive);
            }},
   };
 }
