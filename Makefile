@@ -11,6 +11,7 @@
 # help:                   scripts, end to end; ends with `N passed, N failed`
 # help: make sim          a simulated daemon that crashes, with faults drawn from a seed: SEED= STEPS= SECONDS= SEEDS=
 # help: make sim-canaries plants bugs, one after another, and sees that the simulation finds each: CANARY= for one
+# help: make soak         a thousand kills under load, then a long simulation, then fuzzing: MINUTES=60
 # help: make coverage     the share of branches of protocol, engine and storage that unit tests and scripts take
 # help: make check        formatting, clang-tidy, include directions, bans in the engine, sizes
 # help: make bench        every benchmark in a small size
@@ -172,7 +173,7 @@ LOADGEN := $(BUILD)/bin/loadgen
 SIM := $(BUILD)/bin/sim
 EXAMPLES := $(patsubst client/examples/%.cc,$(BUILD)/bin/example_%,$(EXAMPLE_SOURCES))
 
-.PHONY: all deps run test sim sim-canaries coverage check bench bench-engine bench-redis install format tidy clean help
+.PHONY: all deps run test sim sim-canaries soak coverage check bench bench-engine bench-redis install format tidy clean help
 .PHONY: test-programs unit-programs bench-programs print-sources compile_commands.json FORCE
 
 all: $(PROGRAMS) $(LIBRARIES)
@@ -320,6 +321,10 @@ coverage: deps
 	@gcovr --root . --object-directory build/coverage $(foreach folder,$(COVERED),--filter '$(folder)/') --branches \
 	  --exclude-throw-branches --exclude-unreachable-branches --print-summary $(foreach folder,$(COVERED),build/coverage/obj/$(folder)) \
 	  build/coverage/obj/tests
+
+soak: deps
+	+@$(again) $(PROGRAMS) $(BUILD)/bin/kill_cycles_test $(SIM)
+	@MINUTES=$(or $(MINUTES),60) tests/soak.sh
 
 check:
 	@tools/install_deps.sh build test check

@@ -1,5 +1,6 @@
 #include "server/app/server.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -200,6 +201,7 @@ void Server::Arm() {
 void Server::EverySecond() {
   connections_.SetTime(LoopMs());
   connections_.CheckDeadlines(limits::kLingerMsMax);
+  TrimMemory();
   if (phase_ == Phase::kRunning) {
     const storage::LogWriter& writer = *recovered_.writer;
     snapshots_.Look(writer.segment_number(), writer.segment_bytes(), LoopMs());
@@ -216,6 +218,18 @@ void Server::EverySecond() {
         self->statfs_under_way_ = false;
       });
   statfs_under_way_ = error == 0;
+}
+
+// What a crowd of connections held lies scattered in the heap, and the library gives such memory to
+// the system only when it is asked to.
+void Server::TrimMemory() {
+  given_back_bytes_ += connections_.TakeGivenBackBytes();
+  const uint64_t now_ms = LoopMs();
+  if (given_back_bytes_ < limits::kTrimBytesMin) return;
+  if (now_ms - trimmed_ms_ < limits::kTrimPauseMs) return;
+  malloc_trim(0);
+  given_back_bytes_ = 0;
+  trimmed_ms_ = now_ms;
 }
 
 void Server::check_invariants() {

@@ -69,10 +69,17 @@ inline constexpr size_t kInputBytesMax = (size_t{1} << 20) + 4096;
 inline constexpr int kWrongProofsMax = 3;
 // A connection is not read from while this much of its input has not been worked.
 inline constexpr size_t kInputUnworkedBytesMax = 128 * 1024;
-// An emptied buffer larger than this is given back.
+// An emptied buffer larger than this is given back at once, one below it when its connection has
+// been quiet for a second or two.
 inline constexpr size_t kIdleBufferBytesMax = 64 * 1024;
+// Memory that connections have let go of is given to the system when there is so much of it, and at
+// most so often: that takes some milliseconds when thousands have gone, and under a crowd that
+// comes and goes it would only be asked for again. Not much, for the last few of a crowd, scattered
+// over what it had, keep a page each.
+inline constexpr size_t kTrimBytesMin = 16 * 1024;
+inline constexpr uint64_t kTrimPauseMs = 5'000;
 // Requests worked in one turn: of one connection, so that its neighbours stay fast, and of all, so
-// that no turn is long. Each item of a batch counts.
+// that no turn is long. Each item of a batch counts, and each that a page asks for.
 inline constexpr size_t kRequestsPerConnectionTurn = 512;
 inline constexpr size_t kRequestsPerTurn = 8192;
 // Requests decoded and prefetched together. More would push the first ones out of the cache.

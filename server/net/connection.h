@@ -54,7 +54,7 @@ class ConnectionHost {
   ~ConnectionHost() = default;
 };
 
-// Invariants: a write is in flight exactly while `writing_` is not empty; `worked_bytes_` of the
+// Invariants: a write is in flight exactly while there is a `writing_`; `worked_bytes_` of the
 // input have been taken and are still pointed into; `proving_` is set while it is proving.
 class Connection final : public Subscriber {
  public:
@@ -137,8 +137,9 @@ class Connection final : public Subscriber {
   // Takes nothing more, sends what is owed, then closes.
   void Drain();
   void Close();
-  // Closes when a deadline has passed. Called about once a second.
-  void CheckDeadlines(uint64_t linger_ms_max);
+  // Closes when a deadline has passed; lets go of the buffers of one that has been quiet since the
+  // last time, and returns how many bytes these were. Called about once a second.
+  size_t CheckDeadlines(uint64_t linger_ms_max);
 
   void check_invariants() const;
 
@@ -156,12 +157,15 @@ class Connection final : public Subscriber {
  private:
   uv_stream_t* stream() { return &handle_.stream; }
   void Touch() {
+    quiet_ = false;
     if (!listed.output) host_->OnOutput(this);
   }
   void ReadMore();
   void OnRead(ssize_t bytes);
   void OnWritten(int status);
   void AfterSending();
+  void CloseWhenOverdue(uint64_t linger_ms_max);
+  size_t GiveBack();
   void Shutdown();
 
   ConnectionHost* const host_;
@@ -169,6 +173,7 @@ class Connection final : public Subscriber {
   bool reading_ = false;
   bool input_ended_ = false;
   bool handle_open_ = false;
+  bool quiet_ = false;
 
   protocol::Role role_ = protocol::Role::kAnyone;
   std::string_view name_;
@@ -177,7 +182,14 @@ class Connection final : public Subscriber {
   InputBuffer input_;
   size_t worked_bytes_ = 0;
   Outbox outbox_;
-  std::string writing_;
+  // What the socket did not take at once, with the loop's part of it. Most connections never have
+  // one, and it is a quarter of their size.
+  struct Writing {
+    std::string bytes;
+    uv_write_t write;
+  };
+  size_t writing_bytes() const { return writing_ != nullptr ? writing_->bytes.size() : 0; }
+  std::unique_ptr<Writing> writing_;
 
   uint64_t state_since_ms_;
   uint64_t partial_since_ms_ = 0;  // 0: no frame is begun
@@ -190,7 +202,6 @@ class Connection final : public Subscriber {
     uv_tcp_t tcp;
     uv_pipe_t pipe;
   } handle_;
-  uv_write_t write_;
   uv_shutdown_t shutdown_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/limits.h"
 #include "protocol/version.h"
 #include "server/base/check.h"
 #include "server/base/limits.h"
@@ -14,6 +15,7 @@ using protocol::ErrorCode;
 using protocol::FrameHeader;
 using protocol::FrameKind;
 using protocol::FrameStatus;
+using protocol::kPageItemsMax;
 using protocol::Operation;
 using protocol::Reason;
 using protocol::Refusal;
@@ -21,6 +23,9 @@ using protocol::Refuse;
 using protocol::Role;
 
 namespace {
+
+// Connections that a list has room for whether it needs it or not.
+constexpr size_t kListKept = 1024;
 
 // How many requests this one counts for in the budgets of a turn.
 size_t CostOf(const protocol::Request& request) {
@@ -32,6 +37,17 @@ size_t CostOf(const protocol::Request& request) {
   }
   if (const auto* watch = std::get_if<protocol::WatchOperation>(&request)) {
     return 1 + watch->message.visitors.size();
+  }
+  // More than may be asked for is refused, which costs nothing.
+  const auto page = [](uint32_t count) { return 1 + std::min<size_t>(count, kPageItemsMax); };
+  if (const auto* peek = std::get_if<protocol::PeekOperation>(&request)) {
+    return page(peek->message.count);
+  }
+  if (const auto* inside = std::get_if<protocol::InsideOperation>(&request)) {
+    return page(inside->message.count);
+  }
+  if (const auto* rooms = std::get_if<protocol::RoomListOperation>(&request)) {
+    return page(rooms->message.count);
   }
   return 1;
 }
@@ -100,6 +116,7 @@ void Connections::OnClosed(Connection* connection) {
   std::swap(all_[slot], all_.back());
   all_[slot]->slot = slot;
   all_.pop_back();
+  given_back_bytes_ += sizeof(Connection);
 }
 
 void Connections::Unblock(Connection* connection) {
@@ -263,7 +280,15 @@ void Connections::Flush() {
 }
 
 void Connections::CheckDeadlines(uint64_t linger_ms_max) {
-  for (const auto& connection : all_) connection->CheckDeadlines(linger_ms_max);
+  for (const auto& connection : all_) {
+    given_back_bytes_ += connection->CheckDeadlines(linger_ms_max);
+  }
+  // The lists of a crowd that has gone.
+  const auto shrink = [](auto* list) {
+    if (list->capacity() > kListKept && list->size() < list->capacity() / 4) list->shrink_to_fit();
+  };
+  shrink(&all_);
+  for (auto* list : {&worked_, &output_, &held_, &flushing_}) shrink(list);
 }
 
 void Connections::DrainAll() {

@@ -22,6 +22,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "protocol/operations.h"
@@ -67,8 +68,12 @@ class Connections : private ConnectionHost {
   void Work();
   void Release(uint64_t sequence);
   void Flush();
-  // Closes connections whose deadlines have passed. About once a second.
+  // Closes connections whose deadlines have passed, and lets go of what quiet ones do not need.
+  // About once a second.
   void CheckDeadlines(uint64_t linger_ms_max);
+
+  // Memory let go of since it was last asked: buffers of quiet connections, connections closed.
+  size_t TakeGivenBackBytes() { return std::exchange(given_back_bytes_, 0); }
 
   // Requests are left over that could be worked now.
   bool has_backlog() const { return !ready_.empty(); }
@@ -114,6 +119,7 @@ class Connections : private ConnectionHost {
 
   std::vector<std::unique_ptr<Connection>> all_;
   size_t refused_count_ = 0;
+  size_t given_back_bytes_ = 0;
   std::deque<Connection*> ready_;    // have input to work, first come first
   std::vector<Connection*> worked_;  // of this turn
   std::vector<Connection*> output_;  // have something to flush

@@ -7,7 +7,7 @@ set -u
 # --- stopped for two seconds: no burst when it goes on, and nobody's time is cut short ---
 check 'it starts' start
 cli room create sale rate=20/s admit_interval=50ms capacity=1000 claim_ttl=1h session_ttl=1h >/dev/null
-cli room create fixed capacity=1 session_ttl=1m session_renewal=fixed >/dev/null
+cli room create fixed capacity=1 session_ttl=10m session_renewal=fixed >/dev/null
 cli enter fixed ann >/dev/null
 cli room create brief capacity=none claim_ttl=4s remember_ttl=1h >/dev/null
 brief_began_us=${EPOCHREALTIME/[.,]/}

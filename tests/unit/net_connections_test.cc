@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -120,6 +121,34 @@ TEST_CASE("connections: half a frame is waited for thirty seconds, no frame for 
     CHECK_FALSE(network.StaysFor(1));
     CHECK(network.worker.gone == 1);
   }
+}
+
+TEST_CASE("connections: what is worked in a turn is counted in people, not in requests") {
+  Network network;
+  network.Greet();
+  constexpr uint32_t kAsked = 30;
+  // The most requests that one turn worked.
+  const auto ask = [&](uint32_t people) {
+    std::string questions;
+    for (uint32_t i = 0; i < kAsked; ++i) {
+      protocol::AppendFrame(static_cast<uint8_t>(protocol::Operation::kPeek),
+                            protocol::FrameKind::kRequest, i,
+                            protocol::PageRequest{"sale", 0, people}, &questions);
+    }
+    REQUIRE(network.client.Send(questions));
+    const size_t before = network.worker.worked;
+    size_t last = before;
+    size_t most = 0;
+    network.RunUntil([&] {
+      most = std::max(most, network.worker.worked - last);
+      last = network.worker.worked;
+      return last == before + kAsked;
+    });
+    return most;
+  };
+  CHECK(ask(limits::kRequestsPerConnectionTurn / 2) == 2);
+  // However many one asks for, it has its turn.
+  CHECK(ask(1'000'000) == 1);
 }
 
 TEST_CASE("connections: who takes nothing of what there is for a minute is let go") {
