@@ -95,7 +95,7 @@ WARNINGS := -Wall -Wextra -Werror -Wno-maybe-uninitialized
 ANTEROOM_CXXFLAGS = -std=c++20 $(WARNINGS) $(ARCHITECTURE) $(SANITIZE_FLAGS) -I. -pthread
 
 # Abseil is linked statically, which starts a program in 2 ms instead of 5; the linker takes only what is used.
-ABSL_PACKAGES := absl_base absl_btree absl_cleanup absl_flags absl_flags_parse absl_flags_usage absl_flat_hash_map \
+ABSL_PACKAGES := absl_base absl_btree absl_cleanup absl_flat_hash_map \
   absl_flat_hash_set absl_hash absl_inlined_vector absl_int128 absl_random_random absl_span absl_status absl_statusor \
   absl_str_format absl_strings absl_synchronization absl_time
 # Asked of pkg-config once, when the first program is linked.

@@ -1,5 +1,6 @@
 #include "server/net/connection.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "server/base/check.h"
@@ -12,6 +13,9 @@ using protocol::FrameStatus;
 
 // Where input is read that nobody wants any more. Shared: nobody looks at it.
 char dropped_input[64 * 1024];
+
+// In the host's lists.
+constexpr size_t kListedBytes = 6 * sizeof(void*);
 
 }  // namespace
 
@@ -84,14 +88,20 @@ void Connection::OnRead(ssize_t bytes) {
   }
   if (!takes_requests()) return;
   input_.Filled(static_cast<size_t>(bytes));
-  // A stranger gets the first buffer and no more before what is in it has been looked at.
-  const bool enough = is_stranger() ? input_.size() >= limits::kInputBytesMin
-                                    : input_.size() >= limits::kInputUnworkedBytesMax && has_work();
+  // A stranger gets so much and no more before it has been looked at.
+  const bool enough = is_stranger() ? input_.size() >= stranger_bytes_max()
+                                    : input_.size() >= host_->limits().input_bytes && has_work();
   if (enough) {
     uv_read_stop(stream());
     reading_ = false;
   }
   if (!listed.ready) host_->OnInput(this);
+}
+
+// As much as one frame of theirs may be; never less than the first buffer.
+size_t Connection::stranger_bytes_max() const {
+  return std::max<size_t>(limits::kInputBytesMin,
+                          protocol::kHeaderBytes + host_->limits().hello_bytes);
 }
 
 FrameStatus Connection::NextFrame(protocol::FrameHeader* header, std::string_view* payload) {
@@ -122,7 +132,7 @@ void Connection::FinishWork() {
     input_.Clear();
     return;
   }
-  if (input_.size() < limits::kInputUnworkedBytesMax || !has_work()) ReadMore();
+  if (input_.size() < host_->limits().input_bytes || !has_work()) ReadMore();
 }
 
 void Connection::Challenged(uint16_t version, std::optional<std::string_view> key_id,
@@ -144,7 +154,7 @@ void Connection::Proven(std::string_view name, protocol::Role role) {
 }
 
 bool Connection::over_high_water() const {
-  return outbox_.queued_bytes() + writing_bytes() >= limits::kOutputBytesHigh;
+  return outbox_.queued_bytes() + writing_bytes() >= host_->limits().output_high_bytes;
 }
 
 void Connection::Release(uint64_t sequence) {
@@ -154,7 +164,7 @@ void Connection::Release(uint64_t sequence) {
 
 void Connection::Flush() {
   if (state_ == State::kClosed || state_ == State::kLingering) return;
-  if (outbox_.queued_bytes() + writing_bytes() > limits::kOutputBytesMax) {
+  if (outbox_.queued_bytes() + writing_bytes() > host_->limits().output_bytes) {
     Close();
     return;
   }
@@ -270,10 +280,10 @@ void Connection::CloseWhenOverdue(uint64_t linger_ms_max) {
   switch (state_) {
     case State::kGreeting:
     case State::kProving:
-      if (over(state_since_ms_, limits::kHelloMsMax)) Close();
+      if (over(state_since_ms_, host_->limits().hello_ms)) Close();
       break;
     case State::kOpen:
-      if (partial_since_ms_ != 0 && over(partial_since_ms_, limits::kFrameMsMax)) Close();
+      if (partial_since_ms_ != 0 && over(partial_since_ms_, host_->limits().frame_ms)) Close();
       break;
     case State::kDraining:
       if (over(state_since_ms_, limits::kOutputStalledMsMax)) Close();
@@ -292,6 +302,14 @@ size_t Connection::GiveBack() {
   if (worked_bytes_ == 0) input_.GiveBack();
   outbox_.GiveBack();
   return before_bytes - kept_bytes();
+}
+
+size_t Connection::held_bytes() const {
+  size_t bytes =
+      sizeof(Connection) + kListedBytes + input_.capacity_bytes() + outbox_.capacity_bytes();
+  if (writing_ != nullptr) bytes += sizeof(Writing) + writing_->bytes.capacity();
+  if (proving_ != nullptr) bytes += sizeof(Proving) + protocol::kCredentialNameBytesMax;
+  return bytes;
 }
 
 void Connection::check_invariants() const {

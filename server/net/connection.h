@@ -26,6 +26,7 @@
 #include "protocol/frame.h"
 #include "protocol/operations.h"
 #include "protocol/refusal.h"
+#include "server/base/limits.h"
 #include "server/net/input_buffer.h"
 #include "server/net/outbox.h"
 #include "server/net/watches.h"
@@ -49,6 +50,7 @@ class ConnectionHost {
   // Records up to this one may show in what leaves now.
   virtual uint64_t released_sequence() const = 0;
   virtual uint64_t loop_ms() const = 0;
+  virtual const Limits& limits() const = 0;
 
  protected:
   ~ConnectionHost() = default;
@@ -141,6 +143,9 @@ class Connection final : public Subscriber {
   // last time, and returns how many bytes these were. Called about once a second.
   size_t CheckDeadlines(uint64_t linger_ms_max);
 
+  // What it takes, with a place in each list that its host may have it in.
+  size_t held_bytes() const;
+
   void check_invariants() const;
 
   // Whether it stands in the host's lists.
@@ -149,10 +154,11 @@ class Connection final : public Subscriber {
     bool output = false;
     bool held = false;
   } listed;
-  size_t slot = 0;         // in the host's table
-  bool refused = false;    // beyond the limit: is only told so
-  bool blocked = false;    // a request of it is under way that the next ones must wait for
-  bool backed_up = false;  // asks OnInput once its output is below the high water
+  size_t slot = 0;           // in the host's table
+  size_t counted_bytes = 0;  // held, when the host looked last
+  bool refused = false;      // beyond the limit: is only told so
+  bool blocked = false;      // a request of it is under way that the next ones must wait for
+  bool backed_up = false;    // asks OnInput once its output is below the high water
 
  private:
   uv_stream_t* stream() { return &handle_.stream; }
@@ -164,6 +170,7 @@ class Connection final : public Subscriber {
   void OnRead(ssize_t bytes);
   void OnWritten(int status);
   void AfterSending();
+  size_t stranger_bytes_max() const;
   void CloseWhenOverdue(uint64_t linger_ms_max);
   size_t GiveBack();
   void Shutdown();
