@@ -1,7 +1,8 @@
 # Anteroom's build: GNU make, g++ 12, Debian 12. `make help` explains the targets.
 #
 # Sources are found by wildcard: a new .cc in a folder below needs no change here. Objects go to $(BUILD)/obj, archives
-# to $(BUILD)/lib, programs to $(BUILD)/bin, where BUILD is build/ itself, or build/asan, build/tsan with SANITIZE=.
+# to $(BUILD)/lib, programs to $(BUILD)/bin, where BUILD is build/ itself, or with SANITIZE= build/asan, build/tsan,
+# build/fuzz.
 # Nothing here may fail while it is only read: on a fresh machine there is neither a compiler nor pkg-config.
 
 # help: make              programs into build/bin/, libraries into build/lib/; names the packages that are missing
@@ -10,6 +11,7 @@
 # help: make test         unit tests (also under ASan and UBSan, those of what has threads under TSan too), behaviour
 # help:                   scripts, end to end; ends with `N passed, N failed`
 # help: make sim          a simulated daemon that crashes, with faults drawn from a seed: SEED= STEPS= SECONDS=
+# help: make fuzz         libFuzzer on every target of tests/fuzz, SECONDS= each (60), two at a time or JOBS=
 # help: make check        formatting, clang-tidy, include directions, bans in the engine, sizes
 # help: make bench        every benchmark in a small size
 # help: make bench-engine the engine with a million and ten million waiting; ends with one line of JSON
@@ -22,8 +24,9 @@
 # help:   make build/bin/unit_tests && build/bin/unit_tests --test-case='*wheel*'
 # help:   make SANITIZE=address build/asan/bin/unit_tests
 # help:   make SANITIZE=thread build/tsan/bin/thread_tests
+# help:   make SANITIZE=fuzz build/fuzz/bin/engine_fuzz && build/fuzz/bin/engine_fuzz FILE    repeats an input
 # help:   ANTEROOM_SEED=7 build/bin/unit_tests        repeats a random run
-# help: Variables: SANITIZE=address|thread, JOBS=2 (default: all cores), CXXFLAGS='-O0 -g', PREFIX, DESTDIR
+# help: Variables: SANITIZE=address|thread|fuzz, JOBS=2 (default: all cores), CXXFLAGS='-O0 -g', PREFIX, DESTDIR
 # help:   make install PREFIX=/usr DESTDIR=/tmp/image
 # help:   make compile_commands.json                  for editors
 
@@ -59,8 +62,14 @@ else ifeq ($(SANITIZE),thread)
 BUILD := build/tsan
 OPTIMISE := -O1
 SANITIZE_FLAGS := -fsanitize=thread -fno-omit-frame-pointer
+else ifeq ($(SANITIZE),fuzz)
+BUILD := build/fuzz
+OPTIMISE := -O1
+SANITIZE_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# The names of g++ 12 in Debian's Abseil: later versions of clang spell those of some templates otherwise.
+SANITIZE_FLAGS += -fclang-abi-compat=17
 else
-$(error SANITIZE is empty, address or thread, not '$(SANITIZE)')
+$(error SANITIZE is empty, address, thread or fuzz, not '$(SANITIZE)')
 endif
 ifneq ($(SANITIZE),)
 SANITIZE_FLAGS += -DANTEROOM_DCHECKS
@@ -71,13 +80,14 @@ ifeq ($(shell uname -m),x86_64)
 ARCHITECTURE := -march=x86-64-v2
 endif
 
-CXX := g++
+# The fuzzer comes with clang; 14, which Debian 12 takes for granted, cannot read <ranges> of g++ 12.
+CXX := $(if $(filter fuzz,$(SANITIZE)),clang++-19,g++)
 # Symbols and line tables; -g, with every variable, doubles the time of a build: make CXXFLAGS='-O0 -g'.
 CXXFLAGS ?= $(OPTIMISE) -g1
 CCACHE := $(shell command -v ccache 2>/dev/null)
 
 # g++ 12 takes an empty std::optional for an uninitialised one (GCC bug 80635), hence the one warning less.
-WARNINGS := -Wall -Wextra -Werror -Wno-maybe-uninitialized
+WARNINGS := -Wall -Wextra -Werror $(if $(filter g++,$(CXX)),-Wno-maybe-uninitialized)
 ANTEROOM_CXXFLAGS = -std=c++20 $(WARNINGS) $(ARCHITECTURE) $(SANITIZE_FLAGS) -I. -pthread
 
 # Abseil is linked statically, which starts a program in 2 ms instead of 5; the linker takes only what is used.
@@ -114,9 +124,17 @@ BENCH_SUPPORT_SOURCES := $(filter-out %_bench.cc,$(call sources,bench))
 LOADGEN_SOURCES := $(call sources,bench/loadgen)
 EXAMPLE_SOURCES := $(call sources,client/examples)
 SIM_SOURCES := $(call sources,tests/sim)
+# A fuzz target is one file; what several of them use, and what makes their seeds, stands beside them.
+FUZZ_SOURCES := $(call sources,tests/fuzz)
+FUZZ_TARGET_SOURCES := $(filter %_fuzz.cc,$(FUZZ_SOURCES))
+FUZZ_SEEDS_SOURCES := $(filter tests/fuzz/main.cc tests/fuzz/seeds_%,$(FUZZ_SOURCES))
+FUZZ_SUPPORT_SOURCES := $(filter-out $(FUZZ_TARGET_SOURCES) $(FUZZ_SEEDS_SOURCES),$(FUZZ_SOURCES))
+# What they need beyond archives, named so that little is built for them.
+FUZZ_MORE_SOURCES := tests/support/memory_files.cc tests/support/wire_examples.cc \
+  $(addprefix tools/rehearse/,log_line.cc moment.cc count_row.cc)
 
 TEST_SOURCES := $(TEST_SUPPORT_SOURCES) $(UNIT_SOURCES) $(SCRIPT_SOURCES) $(E2E_SOURCES) $(BENCH_SOURCES) \
-  $(BENCH_SUPPORT_SOURCES) $(SIM_SOURCES)
+  $(BENCH_SUPPORT_SOURCES) $(SIM_SOURCES) $(FUZZ_SOURCES)
 ALL_SOURCES := $(PROTOCOL_SOURCES) $(call sources,$(addprefix server/,$(SERVER_PARTS))) $(APP_SOURCES) \
   $(CLIENT_SOURCES) $(TESTING_SOURCES) $(TOOL_SOURCES) $(TEST_SOURCES) $(LOADGEN_SOURCES) \
   $(EXAMPLE_SOURCES)
@@ -132,15 +150,18 @@ UNIT_TESTS := $(BUILD)/bin/unit_tests
 SCRIPT_TESTS := $(BUILD)/bin/script_tests
 LOADGEN := $(BUILD)/bin/loadgen
 SIM := $(BUILD)/bin/sim
+FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.cc,$(BUILD)/bin/%,$(FUZZ_TARGET_SOURCES))
+FUZZ_SEEDS := $(BUILD)/bin/fuzz_seeds
 EXAMPLES := $(patsubst client/examples/%.cc,$(BUILD)/bin/example_%,$(EXAMPLE_SOURCES))
 
-.PHONY: all deps run test sim check bench bench-engine bench-redis install format tidy clean help
+.PHONY: all deps run test sim fuzz fuzz-programs fuzz-seeds check bench bench-engine bench-redis install format tidy clean help
 .PHONY: test-programs unit-programs bench-programs print-sources compile_commands.json FORCE
 
 all: $(PROGRAMS) $(LIBRARIES)
 unit-programs: $(UNIT_TESTS) $(SCRIPT_TESTS)
 bench-programs: $(BENCHES) $(LOADGEN)
-test-programs: all unit-programs bench-programs $(E2E_PROGRAMS) $(EXAMPLES) $(SIM)
+fuzz-programs: $(FUZZ_PROGRAMS)
+test-programs: all unit-programs bench-programs $(E2E_PROGRAMS) $(EXAMPLES) $(SIM) $(FUZZ_SEEDS)
 
 # --- compiling ---
 
@@ -220,6 +241,13 @@ $(eval $(call program,script_tests,$(SCRIPT_SOURCES),$(EVERY_ARCHIVE)))
 $(eval $(call program,thread_tests,$(THREAD_SOURCES),$(call archives,libanteroom_testing libanteroom \
   libserver_storage)))
 $(eval $(call program,sim,$(SIM_SOURCES),$(EVERY_ARCHIVE)))
+FUZZ_ARCHIVES := $(call archives,libserver_storage libserver_engine libserver_base libanteroom_protocol)
+$(eval $(call program,fuzz_seeds,$(FUZZ_SEEDS_SOURCES) $(FUZZ_SUPPORT_SOURCES) $(FUZZ_MORE_SOURCES),$(FUZZ_ARCHIVES)))
+# Only clang links these.
+ifeq ($(SANITIZE),fuzz)
+$(foreach source,$(FUZZ_TARGET_SOURCES),$(eval $(call program,$(basename $(notdir $(source))),\
+  $(source) $(FUZZ_SUPPORT_SOURCES) $(FUZZ_MORE_SOURCES),$(FUZZ_ARCHIVES),-fsanitize=fuzzer)))
+endif
 $(eval $(call program,loadgen,$(LOADGEN_SOURCES),$(call archives,libanteroom libserver_base),-lhiredis))
 $(foreach source,$(EXAMPLE_SOURCES),$(eval \
   $(call program,example_$(basename $(notdir $(source))),$(source),$(call archives,libanteroom))))
@@ -248,6 +276,14 @@ test: deps
 sim: deps
 	+@$(again) $(SIM)
 	@$(SIM) $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS)) $(if $(SECONDS),--seconds $(SECONDS))
+
+fuzz: deps
+	@tests/fuzz/run.sh $(or $(SECONDS),60)
+
+# The committed corpora, made anew.
+fuzz-seeds: deps
+	+@$(again) $(FUZZ_SEEDS)
+	@$(FUZZ_SEEDS) tests/fuzz/corpus
 
 check:
 	@tools/install_deps.sh build test check

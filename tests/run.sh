@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds and runs every test: unit tests in release and under ASan and UBSan, those of what has threads under TSan too,
-# behaviour scripts, end-to-end tests, each benchmark in a tiny size. The last line is `N passed, N failed`; the exit
+# behaviour scripts, end-to-end tests, each benchmark in a tiny size, each fuzz target for some seconds. The last line is `N passed, N failed`; the exit
 # status is 0 when nothing failed.
 #
 # A part is a program. One that ends with a line `N passed, N failed` adds these counts; any other counts as one test,
@@ -97,6 +97,9 @@ build thread-sanitizer SANITIZE=thread build/tsan/bin/thread_tests
 no_spread=()
 ! setarch --addr-no-randomize true 2>/dev/null || no_spread=(setarch --addr-no-randomize)
 part threads-sanitized 180 "${no_spread[@]}" build/tsan/bin/thread_tests
+
+build fuzz SANITIZE=fuzz fuzz-programs
+part fuzz 180 tests/fuzz/run.sh 8
 
 echo
 echo "$total_passed passed, $total_failed failed"

@@ -1,0 +1,32 @@
+// A stream of frames from a peer, either way: what is taken for a frame is one, no shorter piece of
+// it is, and what its payload says has these bytes and no others.
+
+#include <optional>
+#include <string>
+
+#include "protocol/frame.h"
+#include "server/base/check.h"
+#include "tests/fuzz/byte_source.h"
+#include "tests/support/wire_examples.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace anteroom;            // NOLINT(google-build-using-namespace): the whole file
+  using namespace anteroom::protocol;  // NOLINT(google-build-using-namespace): likewise
+  std::string_view stream = fuzz::TextOf(data, size);
+  while (true) {
+    FrameHeader header;
+    std::string_view payload;
+    size_t consumed = 0;
+    const FrameStatus status = TakeFrame(stream, &header, &payload, &consumed);
+    CHECK(PeekFrame(stream) == status);
+    if (status != FrameStatus::kComplete) break;
+    CHECK_EQ(consumed, kHeaderBytes + payload.size());
+    CHECK_LE(consumed, stream.size());
+    CHECK_LE(payload.size(), kPayloadBytesMax);
+    CHECK(PeekFrame(stream.substr(0, consumed - 1)) == FrameStatus::kPartial);
+    const std::optional<std::string> again = DecodeAndEncode(header, payload);
+    if (again) CHECK_EQ(*again, stream.substr(0, consumed));
+    stream.remove_prefix(consumed);
+  }
+  return 0;
+}
