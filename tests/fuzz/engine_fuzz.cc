@@ -2,6 +2,7 @@
 // sent by hand, and at any point the state saved and loaded is the same and goes on as it would
 // have.
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -25,12 +26,15 @@ class WatchedEngine {
     effects_.Clear();
     engine_.Apply(at_ms, command, &effects_);
     const auto* by_hand = std::get_if<command::AdmitVisitor>(&command);
+    // What is due is done before the command, and so under the capacity that was there before it.
     for (uint32_t number = 1; number < kRoomsTried; ++number) {
       const Room* room = engine_.RoomAt(number);
       const uint64_t occupied = room == nullptr ? 0 : room->occupied();
+      const uint64_t capacity = room == nullptr ? 0 : room->policy.capacity;
       const bool over = by_hand != nullptr && by_hand->room == number && by_hand->over;
-      CHECK(occupied <= occupied_[number] || occupied <= room->policy.capacity || over);
-      occupied_[number] = occupied;
+      Seen& before = seen_[number];
+      CHECK(occupied <= std::max({before.occupied, before.capacity, capacity}) || over);
+      before = {occupied, capacity};
     }
     if (copy_ != nullptr) {
       effects_.Clear();
@@ -58,10 +62,15 @@ class WatchedEngine {
   }
 
  private:
+  struct Seen {
+    uint64_t occupied = 0;
+    uint64_t capacity = 0;
+  };
+
   Engine engine_{EngineOptions{.index_seed = 1}};
   std::unique_ptr<Engine> copy_;
   Effects effects_;
-  std::array<uint64_t, kRoomsTried> occupied_{};
+  std::array<Seen, kRoomsTried> seen_{};
 };
 
 }  // namespace
