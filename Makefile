@@ -10,8 +10,10 @@
 # help: make run          all of the above, then a daemon with a small crowd, to see a line move
 # help: make test         unit tests (also under ASan and UBSan, those of what has threads under TSan too), behaviour
 # help:                   scripts, end to end; ends with `N passed, N failed`
-# help: make sim          a simulated daemon that crashes, with faults drawn from a seed: SEED= STEPS= SECONDS=
+# help: make sim          a simulated daemon that crashes, with faults drawn from a seed: SEED= STEPS= SECONDS= SEEDS=
+# help: make sim-canaries plants bugs, one after another, and sees that the simulation finds each: CANARY= for one
 # help: make fuzz         libFuzzer on every target of tests/fuzz, SECONDS= each (60), two at a time or JOBS=
+# help: make coverage     the share of branches of protocol, engine and storage that unit tests and scripts take
 # help: make check        formatting, clang-tidy, include directions, bans in the engine, sizes
 # help: make bench        every benchmark in a small size
 # help: make bench-engine the engine with a million and ten million waiting; ends with one line of JSON
@@ -58,6 +60,8 @@ else ifeq ($(SANITIZE),address)
 BUILD := build/asan
 OPTIMISE := -O1
 SANITIZE_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# Can be planted in its simulator, never anywhere else: `make test` need not build it once more for that.
+SANITIZE_FLAGS += -DANTEROOM_CANARIES
 else ifeq ($(SANITIZE),thread)
 BUILD := build/tsan
 OPTIMISE := -O1
@@ -68,11 +72,20 @@ OPTIMISE := -O1
 SANITIZE_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # The names of g++ 12 in Debian's Abseil: later versions of clang spell those of some templates otherwise.
 SANITIZE_FLAGS += -fclang-abi-compat=17
+else ifeq ($(SANITIZE),coverage)
+BUILD := build/coverage
+OPTIMISE := -O0
+SANITIZE_FLAGS := --coverage
 else
-$(error SANITIZE is empty, address, thread or fuzz, not '$(SANITIZE)')
+$(error SANITIZE is empty, address, thread, coverage or fuzz, not '$(SANITIZE)')
 endif
-ifneq ($(SANITIZE),)
+ifneq (,$(filter address thread,$(SANITIZE)))
 SANITIZE_FLAGS += -DANTEROOM_DCHECKS
+endif
+# Bugs to be planted, for `make sim-canaries` alone: server/base/canary.h.
+ifneq ($(CANARIES),)
+BUILD := build/canaries
+SANITIZE_FLAGS += -DANTEROOM_CANARIES
 endif
 
 # popcnt and SSE4.2, which every x86-64 processor since 2009 has.
@@ -115,8 +128,12 @@ TOOL_SOURCES := $(call sources,tools tools/*)
 TEST_SUPPORT_SOURCES := $(call sources,tests/support)
 UNIT_SOURCES := $(call sources,tests/unit)
 SCRIPT_SOURCES := $(call sources,tests/scripts)
+# The storage's, which take a sample of their cases where a sanitizer makes them slow.
+STORAGE_TEST_SOURCES := tests/unit/main.cc $(filter tests/unit/storage_%,$(UNIT_SOURCES))
 # The unit tests of what has threads, and what they need beyond archives: few enough to be built once more, under TSan.
-THREAD_SOURCES := tests/unit/main.cc $(filter tests/unit/client_%,$(UNIT_SOURCES)) tests/unit/app_group_commit_test.cc \
+# Those of credentials read what their server has noted without a lock, once a call is answered.
+THREAD_SOURCES := tests/unit/main.cc tests/unit/app_group_commit_test.cc \
+  $(filter-out tests/unit/client_credentials_test.cc,$(filter tests/unit/client_%,$(UNIT_SOURCES))) \
   server/app/group_commit.cc tests/support/fake_server.cc tests/support/memory_files.cc
 E2E_SOURCES := $(call sources,tests/e2e)
 BENCH_SOURCES := $(filter %_bench.cc,$(call sources,bench))
@@ -132,6 +149,8 @@ FUZZ_SUPPORT_SOURCES := $(filter-out $(FUZZ_TARGET_SOURCES) $(FUZZ_SEEDS_SOURCES
 # What they need beyond archives, named so that little is built for them.
 FUZZ_MORE_SOURCES := tests/support/memory_files.cc tests/support/wire_examples.cc \
   $(addprefix tools/rehearse/,log_line.cc moment.cc count_row.cc)
+# What else of the daemon and of the tests a simulation holds: the rest needs sockets.
+SIM_PARTS := server/app/engine_clock.cc server/app/group_commit.cc server/net/outbox.cc tests/support/memory_files.cc
 
 TEST_SOURCES := $(TEST_SUPPORT_SOURCES) $(UNIT_SOURCES) $(SCRIPT_SOURCES) $(E2E_SOURCES) $(BENCH_SOURCES) \
   $(BENCH_SUPPORT_SOURCES) $(SIM_SOURCES) $(FUZZ_SOURCES)
@@ -154,14 +173,15 @@ FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.cc,$(BUILD)/bin/%,$(FUZZ_TARGET_SOURCES
 FUZZ_SEEDS := $(BUILD)/bin/fuzz_seeds
 EXAMPLES := $(patsubst client/examples/%.cc,$(BUILD)/bin/example_%,$(EXAMPLE_SOURCES))
 
-.PHONY: all deps run test sim fuzz fuzz-programs fuzz-seeds check bench bench-engine bench-redis install format tidy clean help
+.PHONY: all deps run test sim sim-canaries fuzz fuzz-programs fuzz-seeds coverage check bench bench-engine bench-redis
+.PHONY: install format tidy clean help
 .PHONY: test-programs unit-programs bench-programs print-sources compile_commands.json FORCE
 
 all: $(PROGRAMS) $(LIBRARIES)
 unit-programs: $(UNIT_TESTS) $(SCRIPT_TESTS)
 bench-programs: $(BENCHES) $(LOADGEN)
 fuzz-programs: $(FUZZ_PROGRAMS)
-test-programs: all unit-programs bench-programs $(E2E_PROGRAMS) $(EXAMPLES) $(SIM) $(FUZZ_SEEDS)
+test-programs: all $(BUILD)/bin/storage_tests bench-programs $(E2E_PROGRAMS) $(EXAMPLES) $(SIM) $(FUZZ_SEEDS)
 
 # --- compiling ---
 
@@ -238,9 +258,11 @@ $(eval $(call program,anteroomd,server/app/main.cc,$(call archives,libserver_app
 $(eval $(call program,anteroom,tools/cli/main.cc,$(TOOL_ARCHIVES)))
 $(eval $(call program,unit_tests,$(UNIT_SOURCES),$(EVERY_ARCHIVE)))
 $(eval $(call program,script_tests,$(SCRIPT_SOURCES),$(EVERY_ARCHIVE)))
+$(eval $(call program,storage_tests,$(STORAGE_TEST_SOURCES),$(EVERY_ARCHIVE)))
 $(eval $(call program,thread_tests,$(THREAD_SOURCES),$(call archives,libanteroom_testing libanteroom \
   libserver_storage)))
-$(eval $(call program,sim,$(SIM_SOURCES),$(EVERY_ARCHIVE)))
+$(eval $(call program,sim,$(SIM_SOURCES) $(SIM_PARTS),$(call archives,$(patsubst %,libserver_%,storage engine base) \
+  libanteroom_protocol)))
 FUZZ_ARCHIVES := $(call archives,libserver_storage libserver_engine libserver_base libanteroom_protocol)
 $(eval $(call program,fuzz_seeds,$(FUZZ_SEEDS_SOURCES) $(FUZZ_SUPPORT_SOURCES) $(FUZZ_MORE_SOURCES),$(FUZZ_ARCHIVES)))
 # Only clang links these.
@@ -273,9 +295,28 @@ run: deps
 test: deps
 	@tests/run.sh
 
+SIM_FLAGS = $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS)) $(if $(SEEDS),--seeds $(SEEDS)) \
+  $(if $(SECONDS),--seconds $(SECONDS)) --jobs $(JOBS)
+
 sim: deps
 	+@$(again) $(SIM)
-	@$(SIM) $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS)) $(if $(SECONDS),--seconds $(SECONDS))
+	@$(SIM) $(SIM_FLAGS)
+
+sim-canaries: deps
+	+@$(again) CANARIES=1 build/canaries/bin/sim
+	@build/canaries/bin/sim $(if $(CANARY),--canary $(CANARY),--canaries) $(SIM_FLAGS)
+
+# Of unit tests and behaviour scripts, and of the three folders whose every branch decides something.
+COVERED := protocol server/engine server/storage
+coverage: deps
+	@tools/install_deps.sh coverage
+	+@$(again) SANITIZE=coverage unit-programs
+	@find build/coverage -name '*.gcda' -delete
+	@build/coverage/bin/unit_tests >build/coverage/unit.log || { tail -n 30 build/coverage/unit.log; exit 1; }
+	@build/coverage/bin/script_tests >build/coverage/scripts.log || { tail -n 30 build/coverage/scripts.log; exit 1; }
+	@gcovr --root . --object-directory build/coverage $(foreach folder,$(COVERED),--filter '$(folder)/') --branches \
+	  --exclude-throw-branches --exclude-unreachable-branches --print-summary $(foreach folder,$(COVERED),build/coverage/obj/$(folder)) \
+	  build/coverage/obj/tests
 
 fuzz: deps
 	@tests/fuzz/run.sh $(or $(SECONDS),60)

@@ -7,7 +7,8 @@
 #
 # join_ratio, position_ratio and admit_ratio are rates, Anteroom's over Redis's; memory_ratio is resident memory a person
 # in line, likewise; commit_share is the rate of joins with durability commit over min(rate with none, requests in
-# flight / (2 x the sync time that the daemon measured meanwhile)).
+# flight / (2 x the sync time that the daemon measured meanwhile)); recovery_ratio is the time in which the same people are
+# read back at a start, from a snapshot and from Redis's file.
 #
 # Nothing is pinned to a processor: the server under load and the load process share what there is, on both sides alike,
 # and the servers that are not under load sleep. The data lies under TMPDIR, or else /var/tmp, which is a disk where /tmp
@@ -20,7 +21,7 @@ first_port=17411
 ports_tried=50
 seconds_max=180
 
-for program in "$bin/anteroomd" "$bin/loadgen"; do
+for program in "$bin/anteroomd" "$bin/anteroom" "$bin/loadgen"; do
   if [ ! -x "$program" ]; then
     echo "$program is not there; build it with: make $program" >&2
     exit 2
@@ -96,10 +97,53 @@ if [ -n "${ANTEROOM_BENCH_TINY:-}" ]; then
 fi
 
 # In the background: a signal that comes while bash waits for a program in the foreground is looked at only afterwards.
-timeout "$seconds_max" "$bin/loadgen" "${arguments[@]}" "$@" &
+timeout "$seconds_max" "$bin/loadgen" "${arguments[@]}" "$@" >"$folder/load.json" &
 load_process=$!
 started+=("$load_process")
 wait "$load_process"
 status=$?
 [ $status -ne 124 ] || echo "not done after $seconds_max s" >&2
-exit $status
+if [ $status -ne 0 ]; then
+  cat "$folder/load.json"
+  exit $status
+fi
+
+# The same people read back: Redis from the file that it saves, Anteroom from a snapshot. From the start of the process
+# until it says that it answers, in turns; medians.
+end() {
+  kill -TERM "$1" 2>/dev/null
+  wait "$1" 2>/dev/null
+}
+# ready_ms TEXT LOG PROCESS: waits until the log says so and prints how long that took.
+ready_ms() {
+  local began=$EPOCHREALTIME
+  until grep -q "$1" "$2" 2>/dev/null; do
+    kill -0 "$3" 2>/dev/null || return 1
+    sleep 0.005
+  done
+  echo $(((${EPOCHREALTIME/./} - ${began/./}) / 1000))
+}
+median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
+
+redis-cli -p "$redis_port" save >/dev/null || fail 'redis-server does not save:' "$folder/redis.log"
+"$bin/anteroom" backup "$folder/backup" --data "$folder/data-none" >&2 || exit 1
+"$bin/anteroom" restore "$folder/backup" --data "$folder/restored" >&2 || exit 1
+for process in "${started[@]}"; do end "$process"; done
+started=()
+ours=()
+theirs=()
+for round in 1 2 3; do
+  redis-server --bind 127.0.0.1 --port "$redis_port" --save '' --appendonly no --daemonize no --dir "$folder" \
+    >"$folder/redis-$round.log" 2>&1 &
+  started=("$!")
+  theirs+=("$(ready_ms 'Ready to accept connections' "$folder/redis-$round.log" "$!")")
+  end "$!"
+  "$bin/anteroomd" --listen 127.0.0.1:0 --data "$folder/restored" >"$folder/anteroomd-$round.log" 2>&1 &
+  started=("$!")
+  ours+=("$(ready_ms 'listening on' "$folder/anteroomd-$round.log" "$!")")
+  end "$!"
+done
+echo "read back, ms: Redis ${theirs[*]}, Anteroom ${ours[*]}" >&2
+sed -E "s/\}$/,\"recovery_ms\":$(median "${ours[@]}"),\"redis_recovery_ms\":$(median "${theirs[@]}"),\"recovery_ratio\":$(
+  awk -v ours="$(median "${ours[@]}")" -v theirs="$(median "${theirs[@]}")" 'BEGIN { printf "%.2f", ours / (theirs > 0 ? theirs : 1) }'
+)}/" "$folder/load.json"

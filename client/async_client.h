@@ -63,7 +63,7 @@ class AsyncClient {
   bool connected() const;
   size_t requests_in_flight() const;
 
-  // Any operation of the table but hello, watch, watch_room and unwatch, as its message:
+  // Any operation of the table but hello, authenticate and those of watches, as its message:
   //   client.Call<protocol::Operation::kPing>({}, done);
   // `done` takes an absl::StatusOr of the operation's reply and may be move-only.
   template <protocol::Operation kOperation, typename Done>

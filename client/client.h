@@ -58,7 +58,7 @@ class Client {
 
   bool connected() const;
 
-  // Any operation of the table but hello, watch, watch_room and unwatch, as its message:
+  // Any operation of the table but hello, authenticate and those of watches, as its message:
   //   client.Call<protocol::Operation::kPing>({});
   template <protocol::Operation kOperation>
   absl::StatusOr<typename protocol::ReplyOf<kOperation>::Message> Call(

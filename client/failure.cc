@@ -58,6 +58,8 @@ absl::StatusCode CodeOf(const Failure& failure) {
       return absl::StatusCode::kInvalidArgument;
     case FailureCause::kBadAnswer:
       return absl::StatusCode::kDataLoss;
+    case FailureCause::kUnauthorized:
+      return absl::StatusCode::kUnauthenticated;
     case FailureCause::kClosed:
     case FailureCause::kForked:
     case FailureCause::kWrongThread:
@@ -90,6 +92,8 @@ std::string_view NameOf(FailureCause cause) {
       return "forked";
     case FailureCause::kWrongThread:
       return "wrong_thread";
+    case FailureCause::kUnauthorized:
+      return "unauthorized";
   }
   return {};
 }
@@ -118,6 +122,7 @@ absl::Status LocalStatus(FailureCause cause, std::string message, bool may_have_
   const bool invalid =
       cause == FailureCause::kInvalidRequest || cause == FailureCause::kWrongThread;
   failure.refusal.error = invalid ? ErrorCode::kInvalid : ErrorCode::kUnavailable;
+  if (cause == FailureCause::kUnauthorized) failure.refusal.error = ErrorCode::kUnauthorized;
   failure.refusal.retry =
       cause == FailureCause::kUnreachable || cause == FailureCause::kConnectionLost ||
       cause == FailureCause::kDeadline || cause == FailureCause::kTooManyInFlight;

@@ -10,7 +10,8 @@
 //   }
 //
 // Every status that a client returns carries this, whoever refused: the daemon (kRefused), or the
-// client itself, then as `unavailable`, `invalid` or `too_large`. Pure functions, any thread.
+// client itself, then as `unavailable`, `invalid`, `too_large` or `unauthorized`. Pure functions,
+// any thread.
 #ifndef ANTEROOM_CLIENT_FAILURE_H_
 #define ANTEROOM_CLIENT_FAILURE_H_
 
@@ -35,6 +36,7 @@ enum class FailureCause : uint8_t {
   kClosed = 8,           // the client was closed
   kForked = 9,           // the client belongs to the parent process; not sent
   kWrongThread = 10,     // a blocking call on the client's own thread; not sent
+  kUnauthorized = 11,    // credentials do not fit, this side's or the daemon's; not sent
 };
 
 struct Failure {

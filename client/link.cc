@@ -9,6 +9,7 @@
 #include "client/limits.h"
 #include "protocol/messages.h"
 #include "protocol/operations.h"
+#include "protocol/proof.h"
 
 namespace anteroom::client {
 
@@ -17,6 +18,7 @@ namespace {
 constexpr uint32_t kConnectionId = 0;  // the daemon's word about the connection as a whole
 constexpr uint32_t kHelloId = 1;
 constexpr uint32_t kPingId = 2;
+constexpr uint32_t kAuthenticateId = 3;
 
 ClientOptions WithinLimits(ClientOptions options) {
   options.connect_timeout_ms = std::clamp<int64_t>(options.connect_timeout_ms, 1, kDelayMsMax);
@@ -47,6 +49,7 @@ Link::Link(const std::shared_ptr<LoopRef>& ref, const ClientOptions& options, Ow
 }
 
 absl::Status Link::AwayStatus() const {
+  if (unauthorized()) return LocalStatus(FailureCause::kUnauthorized, unauthorized_why_);
   std::optional<uint64_t> retry_after_ms;
   if (state_ == State::kPausing) {
     retry_after_ms = static_cast<uint64_t>(std::max<int64_t>(0, next_attempt_ms_ - NowMs()));
@@ -70,6 +73,8 @@ void Link::Break(std::string why) {
 
 void Link::Shutdown() {
   state_ = State::kDown;
+  credential_.reset();
+  nonce_.clear();
   timer_.Stop();
   resolver_.reset();
   transport_.reset();
@@ -84,6 +89,7 @@ void Link::Pause(int64_t delay_ms) {
 }
 
 void Link::BeginRound() {
+  round_unauthorized_why_.clear();
   if (options_.addresses.empty()) {
     addresses_left_ = 0;
     return AttemptFailed("no address was given");
@@ -122,6 +128,8 @@ void Link::TrySocketAddress() {
 
 void Link::AttemptFailed(const std::string& why) {
   transport_.reset();
+  credential_.reset();
+  nonce_.clear();
   resolver_.reset();
   why_ = why;
   if (!options_.addresses.empty()) why_ = options_.addresses[address_] + ": " + why;
@@ -132,12 +140,18 @@ void Link::AttemptFailed(const std::string& why) {
     return TryAddress();
   }
   away_ = true;
+  unauthorized_why_ = round_unauthorized_why_;
   if (options_.reconnect) {
     Pause(backoff_.Next());
   } else {
     Shutdown();
   }
   owner_->OnAway();
+}
+
+void Link::AttemptUnauthorized(const std::string& why) {
+  round_unauthorized_why_ = options_.addresses[address_] + ": " + why;
+  AttemptFailed(why);
 }
 
 void Link::OnTimer() {
@@ -160,9 +174,17 @@ void Link::OnTimer() {
 // ---- a connection ----
 
 void Link::OnConnected() {
+  credential_ = options_.credential;
+  if (!credential_ && !options_.credentials_path.empty()) {
+    absl::StatusOr<protocol::Credential> own =
+        protocol::ReadOwnCredential(options_.credentials_path);
+    if (!own.ok()) return AttemptUnauthorized(std::string(own.status().message()));
+    credential_ = *std::move(own);
+  }
+  protocol::HelloRequest hello;
+  if (credential_) hello.key_id = credential_->name;
   protocol::AppendFrame(static_cast<uint8_t>(protocol::Operation::kHello),
-                        protocol::FrameKind::kRequest, kHelloId, protocol::HelloRequest{},
-                        transport_->output());
+                        protocol::FrameKind::kRequest, kHelloId, hello, transport_->output());
   transport_->Flush();
 }
 
@@ -220,6 +242,9 @@ void Link::OnOwnFrame(const protocol::FrameHeader& header, std::string_view payl
   if (header.request_id == kHelloId && state_ == State::kConnecting) {
     return OnHello(header, payload);
   }
+  if (header.request_id == kAuthenticateId && state_ == State::kConnecting) {
+    return OnAuthenticated(header, payload);
+  }
   protocol::Refusal refusal;
   if (header.request_id == kConnectionId && header.kind == protocol::FrameKind::kRefusal &&
       protocol::Decode(payload, &refusal)) {
@@ -242,8 +267,57 @@ void Link::OnHello(const protocol::FrameHeader& header, std::string_view payload
                          ", this client " + std::to_string(protocol::kVersionMin) + " to " +
                          std::to_string(protocol::kVersionMax));
   }
+  if (credential_.has_value() != reply.challenge.has_value()) {
+    if (!credential_) return AttemptFailed("not greeted as a daemon greets");
+    return AttemptUnauthorized(
+        "the daemon asks for no credentials, so it cannot be told whether it is the right one");
+  }
+  if (!credential_) return GoUp();
+  if (reply.challenge->size() != protocol::kNonceBytes) {
+    return AttemptFailed("not greeted as a daemon greets");
+  }
+  version_ = reply.version;
+  challenge_ = *std::move(reply.challenge);
+  nonce_ = protocol::NewNonce();
+  const protocol::Proof proof =
+      protocol::MakeProof(credential_->secret, protocol::Prover::kClient,
+                          {version_, credential_->name, challenge_, nonce_});
+  const protocol::AuthenticateRequest request{nonce_, {proof.data(), proof.size()}};
+  protocol::AppendFrame(static_cast<uint8_t>(protocol::Operation::kAuthenticate),
+                        protocol::FrameKind::kRequest, kAuthenticateId, request,
+                        transport_->output());
+  transport_->Flush();
+}
+
+void Link::OnAuthenticated(const protocol::FrameHeader& header, std::string_view payload) {
+  protocol::AuthenticateReply reply;
+  protocol::Refusal refusal;
+  if (header.kind == protocol::FrameKind::kRefusal && protocol::Decode(payload, &refusal)) {
+    if (refusal.error == protocol::ErrorCode::kUnauthorized) {
+      return AttemptUnauthorized(refusal.message);
+    }
+    return AttemptFailed(std::string(protocol::NameOf(refusal.error)) + ": " + refusal.message);
+  }
+  // Only after its own proof can the daemon be known, and nothing is asked of it before.
+  if (!credential_ || nonce_.empty() || header.kind != protocol::FrameKind::kReply ||
+      !protocol::Decode(payload, &reply)) {
+    return AttemptFailed("not greeted as a daemon greets");
+  }
+  const protocol::Proof expected =
+      protocol::MakeProof(credential_->secret, protocol::Prover::kDaemon,
+                          {version_, credential_->name, challenge_, nonce_});
+  if (!protocol::SameProof(expected, reply.proof)) {
+    return AttemptUnauthorized("the daemon does not prove that it knows the secret: not ours");
+  }
+  GoUp();
+}
+
+void Link::GoUp() {
   state_ = State::kUp;
+  credential_.reset();
+  nonce_.clear();
   away_ = false;
+  unauthorized_why_.clear();
   answered_ = false;
   resolved_.clear();
   timer_.Start(options_.silence_max_ms);
@@ -276,6 +350,7 @@ void Link::check_invariants() const {
   CLIENT_CHECK(state_ != State::kDown || resolver_ == nullptr);
   CLIENT_CHECK(!broken_.has_value() || state_ == State::kUp);
   CLIENT_CHECK(options_.addresses.empty() || address_ < options_.addresses.size());
+  CLIENT_CHECK(state_ == State::kConnecting || (!credential_ && nonce_.empty()));
   if (transport_ != nullptr) transport_->check_invariants();
 }
 

@@ -1,11 +1,13 @@
 // One greeted connection to the daemon, kept up: goes through the addresses, connects, says hello,
-// notices silence, and after a loss begins again with a jittered back-off.
+// proves its credentials and has the daemon prove the same, notices silence, and after a loss
+// begins again with a jittered back-off. Where credentials did not fit, that goes on too, since a
+// daemon's can be mended, but nobody is made to wait for it.
 //
 // States (what is held in each):
 //   kPausing     the timer, until the next round over the addresses
 //   kResolving   a name is being looked up; the timer limits it
-//   kConnecting  a transport, not greeted yet; the timer limits it
-//   kUp          a transport, greeted; the timer watches for silence
+//   kConnecting  a transport, not greeted and proven yet; the timer limits it
+//   kUp          a transport, greeted and proven; the timer watches for silence
 //   kDown        nothing, and never again: no reconnect wanted, or shut down
 //
 // Threads: the loop's. The owner may call Shutdown or Break from inside its callbacks.
@@ -27,6 +29,7 @@
 #include "client/options.h"
 #include "client/resolver.h"
 #include "client/transport.h"
+#include "protocol/credentials.h"
 #include "protocol/frame.h"
 
 namespace anteroom::client {
@@ -58,6 +61,8 @@ class Link final : private Transport::Owner {
   // Whether the daemon is known to be away, rather than being tried for the first time.
   bool away() const { return away_; }
   bool down() const { return state_ == State::kDown; }
+  // Away because credentials did not fit at an address of the last round.
+  bool unauthorized() const { return away_ && !unauthorized_why_.empty(); }
   // Of a link that is away: as a call's status, with the time of the next attempt.
   absl::Status AwayStatus() const;
 
@@ -88,11 +93,14 @@ class Link final : private Transport::Owner {
   void TryAddress();
   void TrySocketAddress();
   void AttemptFailed(const std::string& why);
+  void AttemptUnauthorized(const std::string& why);
   void Pause(int64_t delay_ms);
   void OnTimer();
   void OnSilence();
   void OnOwnFrame(const protocol::FrameHeader& header, std::string_view payload);
   void OnHello(const protocol::FrameHeader& header, std::string_view payload);
+  void OnAuthenticated(const protocol::FrameHeader& header, std::string_view payload);
+  void GoUp();
 
   const ForkGuard fork_guard_;
   const std::shared_ptr<LoopRef> ref_;
@@ -100,7 +108,9 @@ class Link final : private Transport::Owner {
   Owner* const owner_;
   State state_ = State::kPausing;
   bool away_ = false;
-  std::string why_;  // the last failure
+  std::string why_;                     // the last failure
+  std::string unauthorized_why_;        // of the last whole round; empty: it was not that
+  std::string round_unauthorized_why_;  // of this round so far
 
   size_t address_ = 0;                   // index of the one being tried, or up
   size_t addresses_left_ = 0;            // of this round, that one not counted
@@ -112,6 +122,12 @@ class Link final : private Transport::Owner {
   bool answered_ = false;  // this connection has carried an answer
   bool asked_for_life_ = false;
   std::optional<std::string> broken_;  // why to give up the connection at the next chance
+
+  // Of the connection being greeted: what it is to prove, and with what.
+  std::optional<protocol::Credential> credential_;
+  uint16_t version_ = 0;
+  std::string challenge_;
+  std::string nonce_;
 
   std::unique_ptr<Resolver> resolver_;
   std::unique_ptr<Transport> transport_;

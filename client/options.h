@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "client/limits.h"
+#include "protocol/credentials.h"
 #include "protocol/kinds.h"
 
 namespace anteroom::client {
@@ -33,6 +34,13 @@ struct ClientOptions {
   // HOST:PORT, [IPV6]:PORT or unix:PATH, tried in this order; after a loss the one that worked last
   // comes first.
   std::vector<std::string> addresses = {"127.0.0.1:7411"};
+
+  // Who this client is, to a daemon that asks for credentials: a name and its secret, or the file
+  // of one line `NAME ROLE SECRET` that holds them, read anew for each connection. With them, a
+  // daemon that does not prove that it knows the secret too is not talked to (`unauthorized`), and
+  // so is one that asks for no credentials.
+  std::optional<protocol::Credential> credential = std::nullopt;
+  std::string credentials_path = {};
 
   // From the call to its answer, waiting for a connection included. CallOptions can say otherwise.
   int64_t call_deadline_ms = 5000;

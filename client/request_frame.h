@@ -18,8 +18,10 @@ namespace anteroom::client {
 
 // Operations that are one request and one reply, as Call takes them.
 constexpr bool IsPlainCall(protocol::Operation operation) {
-  return operation != protocol::Operation::kHello && operation != protocol::Operation::kWatch &&
-         operation != protocol::Operation::kWatchRoom && operation != protocol::Operation::kUnwatch;
+  return operation != protocol::Operation::kHello &&
+         operation != protocol::Operation::kAuthenticate &&
+         operation != protocol::Operation::kWatch && operation != protocol::Operation::kWatchRoom &&
+         operation != protocol::Operation::kUnwatch;
 }
 
 namespace request_frame_internal {

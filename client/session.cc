@@ -14,8 +14,7 @@ namespace {
 // Whether a request of this operation, once sent, may have changed something.
 bool Changes(protocol::Operation operation) {
   const auto info = protocol::FindOperation(static_cast<uint8_t>(operation));
-  return info.has_value() &&
-         (info->access == protocol::Access::kChange || info->access == protocol::Access::kOperator);
+  return info.has_value() && info->least_role >= protocol::Role::kApp;
 }
 
 }  // namespace
@@ -51,7 +50,7 @@ int64_t Session::DeadlineMs(const CallOptions& call, int64_t since_ms) const {
 
 absl::Status Session::CheckRoom(int64_t deadline_ms, int64_t now_ms) const {
   if (closing()) return ClosingStatus(false);
-  if (link_->down() || (link_->away() && !options_.wait_for_connection)) {
+  if (link_->down() || link_->unauthorized() || (link_->away() && !options_.wait_for_connection)) {
     return link_->AwayStatus();
   }
   if (calls_.counted() >= requests_in_flight_max_) {
@@ -197,7 +196,7 @@ void Session::OnLost(const std::string& why) {
 void Session::OnAway() {
   if (closing()) return;
   const absl::Status status = link_->AwayStatus();
-  if (link_->down() || !options_.wait_for_connection) {
+  if (link_->down() || link_->unauthorized() || !options_.wait_for_connection) {
     waiting_ids_.clear();
     for (CallTable::Taken& one : calls_.TakeWaiting()) one.call->Fail(status);
   }

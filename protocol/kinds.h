@@ -56,6 +56,14 @@ namespace anteroom::protocol {
   X(1, kCompleted, "completed") \
   X(2, kCancelled, "cancelled")
 
+// Who may ask for what, least first: each may do what those before it may. Not on the wire; the
+// names are those of a file of credentials.
+#define ANTEROOM_ROLES(X)                              \
+  X(1, kAnyone, "anyone") /* who has proven nothing */ \
+  X(2, kReader, "reader")                              \
+  X(3, kApp, "app")                                    \
+  X(4, kOperator, "operator")
+
 #define ANTEROOM_ERRORS(X)             \
   X(1, kNotFound, "not_found")         \
   X(2, kBadToken, "bad_token")         \
@@ -86,6 +94,7 @@ ANTEROOM_DECLARE_KIND(Mode, ANTEROOM_MODES)
 ANTEROOM_DECLARE_KIND(NoShow, ANTEROOM_NO_SHOWS)
 ANTEROOM_DECLARE_KIND(Renewal, ANTEROOM_RENEWALS)
 ANTEROOM_DECLARE_KIND(Outcome, ANTEROOM_OUTCOMES)
+ANTEROOM_DECLARE_KIND(Role, ANTEROOM_ROLES)
 ANTEROOM_DECLARE_KIND(ErrorCode, ANTEROOM_ERRORS)
 
 #undef ANTEROOM_DECLARE_KIND

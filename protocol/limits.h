@@ -13,6 +13,16 @@ inline constexpr size_t kVisitorIdBytesMax = 255;
 inline constexpr size_t kAdmitKeyBytesMax = 64;
 inline constexpr size_t kTokenChars = 22;
 
+// Credentials: the name that a client goes by, its secret as text, and what the two ends exchange
+// to prove it. A secret fits into one block of SHA-256, so that a proof is the same work for each.
+inline constexpr size_t kCredentialNameBytesMax = 64;
+inline constexpr size_t kSecretCharsMin = 32;
+inline constexpr size_t kSecretCharsMax = 64;
+inline constexpr size_t kNonceBytes = 16;
+inline constexpr size_t kProofBytes = 32;
+// Of a file of credentials: far above any number of clients; a larger file is something else.
+inline constexpr size_t kCredentialsFileBytesMax = size_t{1} << 20;
+
 // The lane of a visitor whose lane is not said; 0 is first, 255 last.
 inline constexpr uint8_t kLaneDefault = 128;
 

@@ -45,13 +45,29 @@ struct HelloRequest {
   uint32_t magic = kHelloMagic;
   uint16_t version_min = kVersionMin;
   uint16_t version_max = kVersionMax;
-  ANTEROOM_FIELDS(ANTEROOM_FIELD(magic) ANTEROOM_FIELD(version_min) ANTEROOM_FIELD(version_max))
+  std::optional<std::string_view> key_id = std::nullopt;  // the credentials it will prove to have
+  ANTEROOM_FIELDS(ANTEROOM_FIELD(magic) ANTEROOM_FIELD(version_min) ANTEROOM_FIELD(version_max)
+                      ANTEROOM_FIELD(key_id))
 };
 
 struct HelloReply {
   uint16_t version = kVersionMax;
   std::string server;  // "anteroomd 0.1.0"
-  ANTEROOM_FIELDS(ANTEROOM_FIELD(version) ANTEROOM_FIELD(server))
+  // kNonceBytes; when a key_id was said to a daemon that asks for credentials.
+  std::optional<std::string> challenge = std::nullopt;
+  ANTEROOM_FIELDS(ANTEROOM_FIELD(version) ANTEROOM_FIELD(server) ANTEROOM_FIELD(challenge))
+};
+
+// Proofs are those of protocol/proof.h.
+struct AuthenticateRequest {
+  std::string_view nonce;  // kNonceBytes of the client's
+  std::string_view proof;  // kProofBytes
+  ANTEROOM_FIELDS(ANTEROOM_FIELD(nonce) ANTEROOM_FIELD(proof))
+};
+
+struct AuthenticateReply {
+  std::string proof;  // kProofBytes: the daemon knows the secret too
+  ANTEROOM_FIELDS(ANTEROOM_FIELD(proof))
 };
 
 // ---- visitors ----

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/limits.h"
+
 namespace anteroom::protocol {
 namespace {
 
@@ -55,6 +57,12 @@ int HexDigit(char c) {
 }
 
 }  // namespace
+
+bool IsCredentialName(std::string_view name) {
+  return !name.empty() && name.size() <= kCredentialNameBytesMax &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-") ==
+             std::string_view::npos;
+}
 
 std::string_view NearestName(std::string_view word, std::span<const std::string_view> names) {
   std::string_view nearest;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds and runs every test: unit tests in release and under ASan and UBSan, those of what has threads under TSan too,
-# behaviour scripts, end-to-end tests, each benchmark in a tiny size, each fuzz target for some seconds. The last line is `N passed, N failed`; the exit
+# Builds and runs every test: unit tests and behaviour scripts under ASan and UBSan, the tests of what has threads
+# under TSan too, the simulator and the bugs planted for it, end-to-end tests, each benchmark in a tiny size, each fuzz
+# target for some seconds. The last line is `N passed, N failed`; the exit
 # status is 0 when nothing failed.
 #
 # A part is a program. One that ends with a line `N passed, N failed` adds these counts; any other counts as one test,
@@ -64,11 +65,13 @@ part() {
   total_failed=$((total_failed + failed))
 }
 
+# Unit tests and scripts run with the sanitizers below: once more without them would cost four minutes of compiling. But
+# for those of the storage, which take a sample there and go through every case here.
 build release SANITIZE= test-programs
 export ANTEROOM_BIN=$PWD/build/bin
-part unit 240 build/bin/unit_tests
-part scripts 240 build/bin/script_tests
-part sim 60 build/bin/sim --seconds 15
+# Ten million steps: 15 s on two cores.
+part storage 240 build/bin/storage_tests
+part sim 300 build/bin/sim --seeds 1000 --jobs "$jobs"
 # lib*.sh is what several of them share.
 for test in tests/e2e/*.sh; do
   [[ $test == */lib*.sh ]] || part "e2e/$(basename "$test" .sh)" 180 "$test"
@@ -82,10 +85,12 @@ for source in bench/*_bench.cc; do
   part "bench/$(basename "$source" .cc)" 60 "$program" --benchmark_min_time=0.001
 done
 
-build sanitizers SANITIZE=address unit-programs all
+build sanitizers SANITIZE=address unit-programs all build/asan/bin/sim
 export ANTEROOM_BIN=$PWD/build/asan/bin
-part unit-sanitized 300 build/asan/bin/unit_tests
-part scripts-sanitized 240 build/asan/bin/script_tests
+part unit 300 build/asan/bin/unit_tests
+part scripts 240 build/asan/bin/script_tests
+# Each planted bug is found; the sanitized build is the one in which they can be planted.
+part sim-canaries 300 build/asan/bin/sim --canaries --seconds 30 --jobs "$jobs"
 # The tests themselves as before; the daemon that they start is the sanitized one.
 for name in daemon_test network_faults_test; do
   part "e2e/$name-sanitized" 180 "build/bin/$name"
@@ -96,7 +101,7 @@ build thread-sanitizer SANITIZE=thread build/tsan/bin/thread_tests
 # where that may not be asked for, it is tried as it is.
 no_spread=()
 ! setarch --addr-no-randomize true 2>/dev/null || no_spread=(setarch --addr-no-randomize)
-part threads-sanitized 180 "${no_spread[@]}" build/tsan/bin/thread_tests
+part threads-sanitized 300 "${no_spread[@]}" build/tsan/bin/thread_tests
 
 build fuzz SANITIZE=fuzz fuzz-programs
 part fuzz 180 tests/fuzz/run.sh 8

@@ -4,7 +4,8 @@
 #   tools/install_deps.sh build test     installs what is missing of these sets
 #   tools/install_deps.sh --missing build   only names what is missing; exit status 1 if anything is
 #
-# Sets: build (programs and library), test (make test, make bench), check (make check), redis (make bench-redis).
+# Sets: build (programs and library), test (make test, make bench), check (make check), redis (make bench-redis),
+# coverage (make coverage).
 # When everything is there it does nothing, in some milliseconds. Where there is no dpkg it takes the packages for
 # present: the compiler will tell.
 set -u
@@ -12,11 +13,12 @@ set -u
 packages_of() {
   case $1 in
     build) echo g++ pkg-config libuv1-dev libabsl-dev libxxhash-dev libssl-dev nlohmann-json3-dev libcli11-dev ;;
-    test) echo doctest-dev libbenchmark-dev libhiredis-dev clang-19 libclang-rt-19-dev ;;
+    test) echo doctest-dev libbenchmark-dev libhiredis-dev strace ;;
     check) echo clang-format-14 clang-tidy-14 ;;
     redis) echo redis-server ;;
+    coverage) echo gcovr ;;
     *)
-      echo "install_deps.sh: no such set: $1 (build, test, check, redis)" >&2
+      echo "install_deps.sh: no such set: $1 (build, test, check, redis, coverage)" >&2
       return 2
       ;;
   esac

@@ -17,6 +17,9 @@
 // - Watches have no cadence: whatever has changed is pushed at once, but for positions during an
 //   Advance, of which the latest is pushed at its end.
 // - There is no disk, so nothing waits for one and health tells of none.
+// - Everybody is an operator. It asks for no credentials, and a client that has some does not talk
+// to
+//   such a daemon, so a test leaves them out.
 //
 // A ping settles things, on both clients: when its answer is there, a watch that was asked for
 // before it has arrived, and all that a function here pushed before it has been told.

@@ -12,9 +12,7 @@ int64_t EngineClock::Read(uint64_t now_ns) {
   return shown_ms_;
 }
 
-void EngineClock::Stop(uint64_t now_ns) {
-  if (stopped_) return;
-  Read(now_ns);
+void EngineClock::Stop() {
   stopped_ = true;
 }
 

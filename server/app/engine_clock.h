@@ -26,7 +26,8 @@ class EngineClock {
   bool stopped() const { return stopped_; }
 
   int64_t Read(uint64_t now_ns);
-  void Stop(uint64_t now_ns);
+  // Stands still at what was read last: what is due by then has been done, and nothing more can be.
+  void Stop();
   void Resume(uint64_t now_ns);
 
   // Moves a virtual clock; `to_ms` is not before what it shows.

@@ -12,13 +12,11 @@
 #include "server/storage/storage_status.h"
 
 namespace anteroom::app {
-namespace {
 
 using storage::FailureKind;
 using storage::KindOf;
 
-// No destructors, no flushing of anything but the message: nothing more may be said to anybody.
-[[noreturn]] void EndAtOnce(const absl::Status& status) {
+void EndAtOnce(const absl::Status& status) {
   std::fprintf(stderr,
                "anteroomd: %s\nanteroomd: it is not known what is on disk; ending at once, nothing "
                "more is acknowledged\n",
@@ -27,7 +25,9 @@ using storage::KindOf;
   _exit(1);
 }
 
-}  // namespace
+void SayOnStandardError(std::string_view line) {
+  std::fprintf(stderr, "anteroomd: %.*s\n", static_cast<int>(line.size()), line.data());
+}
 
 GroupCommit::GroupCommit(uv_loop_t* loop, Engine* engine, storage::LogWriter* writer,
                          Options options)
@@ -125,7 +125,7 @@ void GroupCommit::TakeDone() {
 void GroupCommit::OnWritten() {
   writing_ = false;
   if (!write_status_.ok()) {
-    if (KindOf(write_status_) != FailureKind::kNoSpace) EndAtOnce(write_status_);
+    if (KindOf(write_status_) != FailureKind::kNoSpace) options_.on_error(write_status_);
     // The next segment is not to be had. OnPrepared goes on with the same batch.
     blocked_ = true;
     short_ = true;
@@ -158,16 +158,16 @@ void GroupCommit::StartPrepare() {
 void GroupCommit::OnPrepared() {
   preparing_ = false;
   if (!prepare_status_.ok()) {
-    if (KindOf(prepare_status_) != FailureKind::kNoSpace) EndAtOnce(prepare_status_);
+    if (KindOf(prepare_status_) != FailureKind::kNoSpace) options_.on_error(prepare_status_);
     if (!short_) {
-      std::fprintf(stderr, "anteroomd: no space for the log: %s; trying again every second\n",
-                   std::string(prepare_status_.message()).c_str());
+      options_.say("no space for the log: " + std::string(prepare_status_.message()) +
+                   "; trying again every second");
     }
     short_ = true;
     prepare_again_ms_ = loop_ms_ + limits::kPrepareRetryMs;
     return;
   }
-  if (short_) std::fprintf(stderr, "anteroomd: there is space for the log again\n");
+  if (short_) options_.say("there is space for the log again");
   short_ = false;
   if (std::exchange(blocked_, false)) StartWrite();
 }

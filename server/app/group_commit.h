@@ -26,6 +26,7 @@
 
 #include "absl/status/status.h"
 #include "server/app/sync_times.h"
+#include "server/base/canary.h"
 #include "server/base/limits.h"
 #include "server/engine/desk.h"
 #include "server/engine/engine.h"
@@ -38,6 +39,10 @@ namespace anteroom::app {
 
 enum class Durability { kCommit, kInterval, kNone };
 
+// No destructors, no flushing of anything but the message: nothing more may be said to anybody.
+[[noreturn]] void EndAtOnce(const absl::Status& status);
+void SayOnStandardError(std::string_view line);
+
 // Invariants: durable_sequence() <= last_sequence(), and the records between them are in flight or
 // staged; the pool works on `in_flight_` exactly while `writing_`.
 class GroupCommit : public RecordSink, public net::MarkSource {
@@ -46,6 +51,10 @@ class GroupCommit : public RecordSink, public net::MarkSource {
     Durability durability = Durability::kCommit;
     uint64_t interval_ms = 100;  // for kInterval: at most so much may be lost
     uint64_t undurable_bytes_max = limits::kUndurableBytesMax;
+    // What follows an error of the disk: it does not return. Tests do not end the process.
+    void (*on_error)(const absl::Status&) = EndAtOnce;
+    // Where it says that space is short: standard error.
+    void (*say)(std::string_view) = SayOnStandardError;
   };
 
   // All outlive it. Loses nothing that the loop has not been told of: run the loop until idle()
@@ -58,7 +67,9 @@ class GroupCommit : public RecordSink, public net::MarkSource {
   uint64_t last_sequence() const override { return builder_.next_sequence() - 1; }
   uint64_t durable_sequence() const { return durable_sequence_; }
   uint64_t released_sequence() const {
-    return options_.durability == Durability::kCommit ? durable_sequence_ : UINT64_MAX;
+    const bool waits =
+        options_.durability == Durability::kCommit && !ANTEROOM_CANARY(kReplyBeforeSync);
+    return waits ? durable_sequence_ : UINT64_MAX;
   }
 
   void SetTime(uint64_t loop_ms) { loop_ms_ = loop_ms; }

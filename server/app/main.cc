@@ -4,13 +4,16 @@
 
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "protocol/version.h"
+#include "server/app/core_files.h"
 #include "server/app/options.h"
 #include "server/app/recovery.h"
 #include "server/app/server.h"
+#include "server/auth/credential_book.h"
 #include "server/storage/posix_files.h"
 
 namespace {
@@ -29,23 +32,31 @@ int main(int argc, char** argv) {
   using anteroom::app::Options;
   // A peer that is gone is told by the write's error.
   std::signal(SIGPIPE, SIG_IGN);
+  anteroom::app::LeaveMemoryOutOfCoreFiles();
   auto parsed = anteroom::app::ParseOptions(argc, argv);
   if (!parsed.ok()) return Fail(kWrongUsage, parsed.status());
   if (!parsed->has_value()) return 0;
   const Options options = **std::move(parsed);
 
+  std::unique_ptr<anteroom::auth::CredentialBook> credentials;
+  if (!options.credentials_path.empty()) {
+    auto read = anteroom::auth::CredentialBook::Read(options.credentials_path);
+    if (!read.ok()) return Fail(kCouldNotStart, read.status());
+    credentials = *std::move(read);
+  }
   anteroom::storage::PosixFiles files;
   auto recovered = anteroom::app::Recover(files, {.directory = options.data_directory,
                                                   .virtual_clock = options.virtual_clock,
                                                   .segment_bytes = options.segment_bytes,
                                                   .archive = options.archive});
   if (!recovered.ok()) return Fail(kCouldNotStart, recovered.status());
-  anteroom::app::Server server(options, &files, *std::move(recovered));
+  anteroom::app::Server server(options, &files, *std::move(recovered), credentials.get());
   const absl::Status listening = server.Listen();
   if (!listening.ok()) return Fail(kCouldNotStart, listening);
-  std::fprintf(stderr, "anteroomd %s listening on %s, data in %s (durability %s%s)\n",
+  std::fprintf(stderr, "anteroomd %s listening on %s, data in %s (durability %s%s%s)\n",
                std::string(anteroom::protocol::kVersion).c_str(), server.listening_on().c_str(),
                options.data_directory.c_str(), std::string(NameOf(options.durability)).c_str(),
-               options.virtual_clock ? ", virtual clock" : "");
+               options.virtual_clock ? ", virtual clock" : "",
+               credentials != nullptr ? ", with credentials" : "");
   return server.Run();
 }

@@ -18,6 +18,7 @@
 // Text, all but the switch: a value is then checked in one place, with a message of ours.
 ABSL_FLAG(std::string, listen, "127.0.0.1:7411", "TCP address to listen on");
 ABSL_FLAG(std::string, unix, "", "Unix socket to listen on");
+ABSL_FLAG(std::string, credentials, "", "file of those who may connect");
 ABSL_FLAG(std::string, data, "./anteroom-data", "data directory");
 ABSL_FLAG(std::string, durability, "commit", "what replies wait for");
 ABSL_FLAG(std::string, durability_interval, "100ms", "most that durability interval may lose");
@@ -32,19 +33,11 @@ ABSL_FLAG(std::string, max_connections, std::to_string(anteroom::limits::kConnec
 namespace anteroom::app {
 namespace {
 
-constexpr std::string_view kFlags[] = {"listen",
-                                       "unix",
-                                       "data",
-                                       "durability",
-                                       "durability-interval",
-                                       "virtual-clock",
-                                       "segment-bytes",
-                                       "snapshot-log-bytes",
-                                       "archive",
-                                       "archive-keep",
-                                       "max-connections",
-                                       "help",
-                                       "version"};
+constexpr std::string_view kFlags[] = {"listen",        "unix",          "credentials",
+                                       "data",          "durability",    "durability-interval",
+                                       "virtual-clock", "segment-bytes", "snapshot-log-bytes",
+                                       "archive",       "archive-keep",  "max-connections",
+                                       "help",          "version"};
 
 constexpr char kHelp[] =
     R"(anteroomd: a waiting room's daemon. It keeps the lines, the tokens, the clock and the log.
@@ -52,9 +45,9 @@ constexpr char kHelp[] =
 usage: anteroomd [--listen HOST:PORT] [--unix PATH] [--data DIR] [--durability WHAT] ...
 
 Where it listens
-  --listen HOST:PORT       TCP address. Loopback only (127.x.x.x, [::1], localhost): without
-                           credentials nobody else may reach it. Port 0 takes any free port, which
-                           the first line of output names. `--listen none` does without TCP.
+  --listen HOST:PORT       TCP address, in numbers or localhost. Without --credentials loopback only
+                           (127.x.x.x, [::1]): nobody else may reach it. Port 0 takes any free port,
+                           which the first line of output names. `--listen none` does without TCP.
                            Default: 127.0.0.1:7411
                              anteroomd --listen 127.0.0.1:0
   --unix PATH              Unix socket, beside or instead of TCP. A socket file left behind by a
@@ -63,6 +56,15 @@ Where it listens
   --max-connections N      Most connections at a time; further ones are told `unavailable`
                            (too_many_connections) and closed. Never more than the process has
                            descriptors for (ulimit -n).  Default: 19000
+
+Who may connect
+  --credentials FILE       Lines NAME ROLE SECRET; the role is reader, app or operator. Everybody has
+                           to prove their secret then, on loopback and the Unix socket too, and may
+                           do what their role allows. Read at the start; nobody else may be allowed
+                           to read it (chmod 600). The traffic itself is not encrypted.
+                           Default: none, and everybody is an operator
+                             (umask 077; anteroom credentials new shop-1 app >> credentials)
+                             anteroomd --credentials credentials --listen 0.0.0.0:7411
 
 Where it keeps things
   --data DIR               Data directory: lock, secrets, log. Made when it is not there. One daemon
@@ -97,6 +99,7 @@ Testing
   --help, -h               this text
   --version                the version
 
+Core files of it hold no memory, since there are secrets in it.
 It runs until SIGTERM or SIGINT, then answers what has arrived, writes the log's end and exits 0.
 Exit status: 0 stopped, 1 could not start or had to stop (said on standard error), 2 wrong usage.
 )";
@@ -140,15 +143,15 @@ absl::Status CheckName(std::string_view argument) {
 absl::StatusOr<Options> Check() {
   Options options;
   const std::string listen = absl::GetFlag(FLAGS_listen);
+  options.credentials_path = absl::GetFlag(FLAGS_credentials);
   options.unix_path = absl::GetFlag(FLAGS_unix);
   if (listen != "none" && !listen.empty()) {
     const auto address = net::ParseAddress(listen);
     if (!address.ok()) return Wrong("--listen: " + std::string(address.status().message()));
-    if (!address->is_loopback()) {
+    if (!address->is_loopback() && options.credentials_path.empty()) {
       return Wrong("--listen " + listen +
-                   ": only loopback addresses are allowed (127.0.0.1, [::1]). There are no "
-                   "credentials yet, so whoever could reach the port could do everything; put a "
-                   "tunnel or a proxy that knows its users in front of it");
+                   ": without --credentials only loopback addresses are allowed (127.0.0.1, "
+                   "[::1]), since whoever could reach the port could do everything");
     }
     options.listen = *address;
   } else if (options.unix_path.empty()) {

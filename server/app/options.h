@@ -17,6 +17,7 @@ namespace anteroom::app {
 struct Options {
   std::optional<net::Address> listen;  // nothing: no TCP
   std::string unix_path;               // empty: no Unix socket
+  std::string credentials_path;        // empty: everybody is an operator
   std::string data_directory;
   Durability durability = Durability::kCommit;
   uint64_t durability_interval_ms = 100;

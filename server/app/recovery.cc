@@ -111,6 +111,7 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
   storage::LogOptions writer_options;
   writer_options.segment_bytes = options.segment_bytes;
   writer_options.random = auth::Random64;
+  if (!log->empty) writer_options.epoch = log->last_header.epoch;
   writer_options.token_key_id = recovered.secrets.token_key_id;
   writer_options.kind = *log_options.kind;
   writer_options.initial_mark = storage::MarkOf(*recovered.engine);

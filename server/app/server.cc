@@ -33,7 +33,8 @@ size_t ConnectionsMax(size_t asked) {
 
 }  // namespace
 
-Server::Server(const Options& options, storage::Files* files, Recovered recovered)
+Server::Server(const Options& options, storage::Files* files, Recovered recovered,
+               const Gatekeeper* gatekeeper)
     : options_(options),
       recovered_(std::move(recovered)),
       tokens_(recovered_.secrets.token_key),
@@ -50,7 +51,7 @@ Server::Server(const Options& options, storage::Files* files, Recovered recovere
       clock_(options.virtual_clock ? EngineClock::Kind::kVirtual : EngineClock::Kind::kReal,
              recovered_.engine->now_ms(), uv_hrtime()),
       advances_(&clock_, &desk_),
-      connections_(this, ConnectionsMax(options.connections_max)),
+      connections_(this, ConnectionsMax(options.connections_max), gatekeeper),
       started_ms_(LoopMs()) {
   CHECK_EQ(uv_loop_init(&loop_), 0);
   watches_.Attach(&desk_);
@@ -119,7 +120,7 @@ void Server::SettleSpace() {
   space_ = space;
   desk_.SetLogSpace(space.space, space.reason);
   if (space.space == LogSpace::kNone) {
-    clock_.Stop(uv_hrtime());
+    clock_.Stop();
   } else {
     clock_.Resume(uv_hrtime());
   }

@@ -29,6 +29,7 @@
 #include "server/app/recovery.h"
 #include "server/app/snapshots.h"
 #include "server/auth/token_authority.h"
+#include "server/base/gatekeeper.h"
 #include "server/engine/desk.h"
 #include "server/engine/meter.h"
 #include "server/net/connections.h"
@@ -41,8 +42,9 @@ namespace anteroom::app {
 // record is made.
 class Server : private net::RequestWorker {
  public:
-  // `files` outlives it.
-  Server(const Options& options, storage::Files* files, Recovered recovered);
+  // `files` and `gatekeeper`, which may be nullptr, outlive it.
+  Server(const Options& options, storage::Files* files, Recovered recovered,
+         const Gatekeeper* gatekeeper);
   ~Server();
 
   // Opens the sockets.

@@ -60,7 +60,7 @@ template <typename OneOperation>
 void Server::WorkOne(const net::Arrival& arrival, const OneOperation& one) {
   constexpr Operation kOperation = OneOperation::kOperation;
   using protocol::Empty;
-  if constexpr (kOperation == Operation::kHello) {
+  if constexpr (kOperation == Operation::kHello || kOperation == Operation::kAuthenticate) {
     CHECK(false);  // the table of connections answers it
   } else if constexpr (kOperation == Operation::kPing) {
     Answer<kOperation>(arrival, anteroom::Answer<protocol::PingReply>(
@@ -105,6 +105,7 @@ void Server::Work(std::span<const protocol::Request> requests,
     // A bad frame behind this request may have ended the connection; nobody hears the answer of a
     // closed one, and a watch or an advance needs somebody to belong to.
     if (arrivals[i].connection->state() == net::Connection::State::kClosed) continue;
+    desk_.SetAsker(arrivals[i].connection->name());
     std::visit(
         [&](const auto& one) {
           using OneOperation = std::remove_cvref_t<decltype(one)>;

@@ -60,11 +60,13 @@ inline constexpr size_t kRefusedConnectionsMax = 32;
 // Connections waiting in the kernel to be accepted.
 inline constexpr int kListenBacklog = 4096;
 
-// Of one connection's input: the first buffer, which is all that a stranger costs before HELLO, and
-// the most, which a frame of the largest size must fit into.
+// Of one connection's input: the first buffer, which is all that a stranger costs before HELLO and
+// the proof of credentials, and the most, which a frame of the largest size must fit into.
 inline constexpr size_t kInputBytesMin = 1024;
 inline constexpr size_t kHelloPayloadBytesMax = 512;
 inline constexpr size_t kInputBytesMax = (size_t{1} << 20) + 4096;
+// Wrong proofs of one connection; with the last of them it is closed.
+inline constexpr int kWrongProofsMax = 3;
 // A connection is not read from while this much of its input has not been worked.
 inline constexpr size_t kInputUnworkedBytesMax = 128 * 1024;
 // An emptied buffer larger than this is given back.
@@ -81,8 +83,8 @@ inline constexpr size_t kRequestsPerChunk = 32;
 inline constexpr size_t kOutputBytesHigh = 256 * 1024;
 inline constexpr size_t kOutputBytesMax = 64 << 20;
 
-// How long a connection may take: to say HELLO, to finish a frame once begun, to read anything of
-// its output, and, once closing, to read the last of it.
+// How long a connection may take: to say HELLO and prove its credentials, to finish a frame once
+// begun, to read anything of its output, and, once closing, to read the last of it.
 inline constexpr uint64_t kHelloMsMax = 10'000;
 inline constexpr uint64_t kFrameMsMax = 30'000;
 inline constexpr uint64_t kOutputStalledMsMax = 60'000;

@@ -4,6 +4,7 @@
 
 #include "protocol/duration.h"
 #include "protocol/limits.h"
+#include "protocol/text.h"
 
 namespace anteroom {
 namespace {
@@ -33,6 +34,9 @@ bool IsWithinLimits(const One& one) {
   }
   if constexpr (requires { one.visitor; }) {
     if (one.visitor.empty() || one.visitor.size() > protocol::kVisitorIdBytesMax) return false;
+  }
+  if constexpr (requires { one.by; }) {
+    if (one.by && !protocol::IsCredentialName(*one.by)) return false;
   }
   if constexpr (requires { one.block_ms; }) {
     if (one.block_ms && (*one.block_ms < 1 || *one.block_ms > protocol::kDurationMsMax))

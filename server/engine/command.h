@@ -9,6 +9,8 @@
 // Applied to a state in which it makes no sense (a claim of somebody absent) a command does
 // nothing: what is decided stands before the record, but any sequence of records that DecodeRecord
 // takes, their times not falling, is a valid log.
+// What an operator did has `by`, the name of the operator's credentials, when credentials were in
+// use. It is for people: the state does not depend on it.
 #ifndef ANTEROOM_SERVER_ENGINE_COMMAND_H_
 #define ANTEROOM_SERVER_ENGINE_COMMAND_H_
 
@@ -33,24 +35,32 @@ struct Tick {
 struct RoomCreate {
   std::string_view name;
   protocol::RoomSettings settings;  // all: the defaults of the version that wrote the record too
-  ANTEROOM_RECORD(2, "room_create", ANTEROOM_RECORD_FIELD(name) ANTEROOM_RECORD_FIELD(settings))
+  std::optional<std::string_view> by = std::nullopt;
+  ANTEROOM_RECORD(2, "room_create",
+                  ANTEROOM_RECORD_FIELD(name) ANTEROOM_RECORD_FIELD(settings)
+                      ANTEROOM_RECORD_FIELD(by))
 };
 
 // Rooms are named by the number that they got from a counter when they were made.
 struct RoomSet {
   uint32_t room = 0;
   protocol::RoomSettings settings;
-  ANTEROOM_RECORD(3, "room_set", ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(settings))
+  std::optional<std::string_view> by = std::nullopt;
+  ANTEROOM_RECORD(3, "room_set",
+                  ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(settings)
+                      ANTEROOM_RECORD_FIELD(by))
 };
 
 struct RoomDelete {
   uint32_t room = 0;
-  ANTEROOM_RECORD(4, "room_delete", ANTEROOM_RECORD_FIELD(room))
+  std::optional<std::string_view> by = std::nullopt;
+  ANTEROOM_RECORD(4, "room_delete", ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(by))
 };
 
 struct RoomReset {
   uint32_t room = 0;
-  ANTEROOM_RECORD(5, "room_reset", ANTEROOM_RECORD_FIELD(room))
+  std::optional<std::string_view> by = std::nullopt;
+  ANTEROOM_RECORD(5, "room_reset", ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(by))
 };
 
 struct Join {
@@ -90,9 +100,11 @@ struct Finish {
   std::string_view visitor;
   uint64_t admission = 0;
   protocol::Outcome outcome = protocol::Outcome::kCancelled;
+  std::optional<std::string_view> by = std::nullopt;
   ANTEROOM_RECORD(14, "finish",
                   ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(visitor)
-                      ANTEROOM_RECORD_FIELD(admission) ANTEROOM_RECORD_FIELD(outcome))
+                      ANTEROOM_RECORD_FIELD(admission) ANTEROOM_RECORD_FIELD(outcome)
+                          ANTEROOM_RECORD_FIELD(by))
 };
 
 // A soft deadline ran out: the visitor waiting was not heard from, the sliding session not touched.
@@ -114,27 +126,30 @@ struct Admit {
   uint32_t room = 0;
   uint32_t count = 0;
   std::optional<std::string_view> key;
+  std::optional<std::string_view> by = std::nullopt;
   ANTEROOM_RECORD(20, "admit",
                   ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(count)
-                      ANTEROOM_RECORD_FIELD(key))
+                      ANTEROOM_RECORD_FIELD(key) ANTEROOM_RECORD_FIELD(by))
 };
 
 struct AdmitVisitor {
   uint32_t room = 0;
   std::string_view visitor;
   bool over = false;
+  std::optional<std::string_view> by = std::nullopt;
   ANTEROOM_RECORD(21, "admit_visitor",
                   ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(visitor)
-                      ANTEROOM_RECORD_FIELD(over))
+                      ANTEROOM_RECORD_FIELD(over) ANTEROOM_RECORD_FIELD(by))
 };
 
 struct Revoke {
   uint32_t room = 0;
   std::string_view visitor;
   std::optional<int64_t> block_ms;
+  std::optional<std::string_view> by = std::nullopt;
   ANTEROOM_RECORD(22, "revoke",
                   ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(visitor)
-                      ANTEROOM_RECORD_FIELD(block_ms))
+                      ANTEROOM_RECORD_FIELD(block_ms) ANTEROOM_RECORD_FIELD(by))
 };
 
 }  // namespace anteroom::command

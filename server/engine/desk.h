@@ -79,6 +79,13 @@ class Desk {
     log_space_reason_ = reason;
   }
 
+  // Who asks what is handled from here on, for the records of what operators do; empty when no
+  // credentials are in use. Borrowed until the next one.
+  void SetAsker(std::string_view name) {
+    by_.reset();
+    if (!name.empty()) by_ = name;
+  }
+
   // Asks for the memory that answering these will read. Answers nothing.
   void Prefetch(std::span<const protocol::Request> requests);
 
@@ -189,6 +196,7 @@ class Desk {
   int64_t now_ms_ = 0;
   LogSpace log_space_ = LogSpace::kPlenty;
   protocol::Reason log_space_reason_ = protocol::Reason::kDiskFull;
+  std::optional<std::string_view> by_;
 
   Heard heard_;
   // Handles from here on are looked at for missing soft deadlines; 0: no sweep under way.

@@ -70,7 +70,7 @@ Answer<RoomReply> Desk::Handle(const protocol::RoomCreateOperation& create) {
   if (auto refusal = CheckLogSpace(true)) return Refused(nullptr, *std::move(refusal));
   protocol::RoomSettings settings = protocol::DefaultSettings();
   protocol::Overlay(said, &settings);
-  Record(command::RoomCreate{name, settings});
+  Record(command::RoomCreate{name, settings, by_});
   return LookAtRoom(name);
 }
 
@@ -93,7 +93,7 @@ Answer<RoomReply> Desk::Handle(const protocol::RoomSetOperation& set) {
       changed.waiting_ttl_ms != Policy::kNoDuration) {
     sweep_next_ = 1;
   }
-  Record(command::RoomSet{room->number, said});
+  Record(command::RoomSet{room->number, said, by_});
   return LookAtRoom(name);
 }
 
@@ -127,7 +127,7 @@ Answer<protocol::Empty> Desk::Handle(const protocol::RoomDeleteOperation& del) {
                                                           "it with them"));
   }
   if (auto refusal = CheckLogSpace(false)) return Refused(room, *std::move(refusal));
-  Record(command::RoomDelete{room->number});
+  Record(command::RoomDelete{room->number, by_});
   return protocol::Empty{};
 }
 
@@ -135,7 +135,7 @@ Answer<RoomReply> Desk::Handle(const protocol::RoomResetOperation& reset) {
   const Room* room = engine_.FindRoom(reset.message.room);
   if (room == nullptr) return Refused(nullptr, NoRoom(reset.message.room));
   if (auto refusal = CheckLogSpace(false)) return Refused(room, *std::move(refusal));
-  Record(command::RoomReset{room->number});
+  Record(command::RoomReset{room->number, by_});
   return LookAtRoom(reset.message.room);
 }
 
@@ -167,7 +167,7 @@ Answer<protocol::AdmitReply> Desk::Handle(const protocol::AdmitOperation& admit)
       return Refused(room, Refuse(ErrorCode::kClosed, "the room is closed: nobody is admitted"));
     }
     if (auto refusal = CheckLogSpace(false)) return Refused(room, *std::move(refusal));
-    Record(command::Admit{room->number, count, key});
+    Record(command::Admit{room->number, count, key, by_});
     reply.count = engine_.last_admit().count;
     if (reply.count > 0) reply.first_admission = engine_.last_admit().first_admission;
   }
@@ -218,7 +218,7 @@ Answer<VisitorReply> Desk::Handle(const protocol::AdmitVisitorOperation& admit) 
     return Refused(seen.room, *std::move(refusal));
   }
   const uint32_t room = seen.room->number;
-  Record(command::AdmitVisitor{room, visitor, over});
+  Record(command::AdmitVisitor{room, visitor, over, by_});
   return Described(*seen.room, engine_.FindVisitor(room, visitor));
 }
 
@@ -240,7 +240,7 @@ Answer<VisitorReply> Desk::Handle(const protocol::RevokeOperation& revoke) {
                    Refuse(ErrorCode::kUnavailable, "the room keeps out as many people as it may"));
   }
   if (auto refusal = CheckLogSpace(false)) return Refused(seen.room, *std::move(refusal));
-  Record(command::Revoke{seen.room->number, visitor, block_ms});
+  Record(command::Revoke{seen.room->number, visitor, block_ms, by_});
   const uint32_t memory = engine_.FindMemory(seen.room->number, visitor, now_ms_);
   if (memory != kNoHandle) return DescribeEnded(memory);
   VisitorReply reply;  // kept out without ever having been here

@@ -212,7 +212,7 @@ Answer<VisitorReply> Desk::Handle(const protocol::FinishOperation& finish) {
   }
   if (auto refusal = CheckLogSpace(false)) return Refused(seen.room, *std::move(refusal));
   const uint32_t room = seen.room->number;
-  Record(command::Finish{room, visitor, admission, outcome});
+  Record(command::Finish{room, visitor, admission, outcome, token ? std::nullopt : by_});
   const uint32_t memory = engine_.FindAdmission(room, admission, now_ms_);
   CHECK_NE(memory, kNoHandle);
   return DescribeEnded(memory);

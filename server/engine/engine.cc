@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/base/canary.h"
 #include "server/base/limits.h"
 
 namespace anteroom {
@@ -220,6 +221,8 @@ void Engine::Do(const command::Finish& finish, Effects* effects) {
     EndAndPump(*room, handle,
                finish.outcome == Outcome::kCompleted ? Reason::kCompleted : Reason::kCancelled,
                effects);
+    const bool newest = finish.admission + 1 == next_admission_;
+    if (ANTEROOM_CANARY(kReusedAdmission) && newest) --next_admission_;
     return;
   }
   const uint32_t memory = FindAdmission(finish.room, finish.admission, now_ms_);
@@ -232,6 +235,7 @@ void Engine::Do(const command::Finish& finish, Effects* effects) {
   ended.late = 1;
   TakeIn(*room, DigestOfMemory(ended));
   Count(*room, &Totals::completed);
+  if (ANTEROOM_CANARY(kDoubleRelease) && room->active > 0) --room->active;
 }
 
 void Engine::Do(const command::Expire& expire, Effects* effects) {

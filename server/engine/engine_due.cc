@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/base/canary.h"
 #include "server/base/limits.h"
 #include "server/engine/engine.h"
 
@@ -13,7 +14,8 @@ using protocol::Reason;
 
 void Engine::DoDue(Effects* effects) {
   due_.clear();
-  timers_.PopDue(now_ms_, limits::kDuePerRecordMax, &due_);
+  const int64_t early_ms = ANTEROOM_CANARY(kExpiryEarly) ? 1 : 0;
+  timers_.PopDue(now_ms_ + early_ms, limits::kDuePerRecordMax, &due_);
   // They are out of the wheel: whoever holds one forgets it first, since handling one of them may
   // set the timer of another anew.
   for (const DueTimer& timer : due_) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "server/base/canary.h"
 #include "server/base/limits.h"
 #include "server/engine/engine.h"
 
@@ -148,7 +149,7 @@ void Engine::Requeue(Room& room, uint32_t handle, Effects* effects) {
   ++visitor.requeues;
   ++overall_.waiting;
   Count(room, &Totals::no_show);
-  visitor.arrival.Set(next_arrival_++);
+  if (!ANTEROOM_CANARY(kRequeueInFront)) visitor.arrival.Set(next_arrival_++);
   SetState(visitor, State::kWaiting, now_ms_);
   LineOwner owner{roster_};
   visitor.place = room.line.Insert(owner, handle, owner.KeyOf(handle)).value;

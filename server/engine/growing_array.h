@@ -4,8 +4,12 @@
 // An array of plain values that only grows, in one piece: one load away where a segmented one
 // (slab.h) takes two, for what is read in long chains.
 //
-// Growing doubles it with realloc, which moves pages of a large block instead of copying them, so
-// no call is long; what has not been used yet is not resident.
+// Growing doubles it with realloc; what has not been used yet is not resident. The C library moves
+// the pages of a block that it has mapped by itself, and may copy a smaller one, with glibc up to
+// 32 MiB. So the one call that doubles it is not always short: tens of milliseconds at ten million
+// values of eight bytes (bench/growing_array_bench.cc), up to one at a million. It is meant for
+// what there is one of for many people, as the nodes of a ranked queue.
+//
 // Threads: none; one owner. References are void after Grow.
 
 #include <cstddef>

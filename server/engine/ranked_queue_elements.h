@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "server/base/canary.h"
 #include "server/engine/ranked_queue.h"
 
 namespace anteroom {
@@ -60,7 +61,7 @@ void RankedQueue::Remove(Owner& owner, QueuePlace place) {
   bits.Clear(place.slot());
   --meta.live;
   --size_;
-  AddToSpans(node, -1);
+  if (!ANTEROOM_CANARY(kRankOffAfterRemoval)) AddToSpans(node, -1);
   if (meta.live == 0) {
     DropNode(node);
     return;

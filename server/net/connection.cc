@@ -81,10 +81,9 @@ void Connection::OnRead(ssize_t bytes) {
   }
   if (!takes_requests()) return;
   input_.Filled(static_cast<size_t>(bytes));
-  // A stranger gets the first buffer and no more before the HELLO in it has been looked at.
-  const bool enough = state_ == State::kGreeting
-                          ? input_.size() >= limits::kInputBytesMin
-                          : input_.size() >= limits::kInputUnworkedBytesMax && has_work();
+  // A stranger gets the first buffer and no more before what is in it has been looked at.
+  const bool enough = is_stranger() ? input_.size() >= limits::kInputBytesMin
+                                    : input_.size() >= limits::kInputUnworkedBytesMax && has_work();
   if (enough) {
     uv_read_stop(stream());
     reading_ = false;
@@ -121,6 +120,24 @@ void Connection::FinishWork() {
     return;
   }
   if (input_.size() < limits::kInputUnworkedBytesMax || !has_work()) ReadMore();
+}
+
+void Connection::Challenged(uint16_t version, std::optional<std::string_view> key_id,
+                            std::string challenge) {
+  state_ = State::kProving;
+  proving_ = std::make_unique<Proving>();
+  proving_->version = version;
+  if (!key_id) return;
+  proving_->key_id = *key_id;
+  proving_->challenge = std::move(challenge);
+}
+
+void Connection::Proven(std::string_view name, protocol::Role role) {
+  CHECK(state_ == State::kProving);
+  state_ = State::kOpen;
+  name_ = name;
+  role_ = role;
+  proving_.reset();
 }
 
 bool Connection::over_high_water() const {
@@ -243,6 +260,7 @@ void Connection::CheckDeadlines(uint64_t linger_ms_max) {
   }
   switch (state_) {
     case State::kGreeting:
+    case State::kProving:
       if (over(state_since_ms_, limits::kHelloMsMax)) Close();
       break;
     case State::kOpen:
@@ -264,6 +282,8 @@ void Connection::check_invariants() const {
   outbox_.check_invariants();
   CHECK_LE(worked_bytes_, input_.size());
   if (state_ != State::kClosed) CHECK_EQ(stalled_since_ms_ != 0, !writing_.empty());
+  if (state_ == State::kProving) CHECK(proving_ != nullptr && role_ == protocol::Role::kAnyone);
+  if (state_ == State::kOpen) CHECK(proving_ == nullptr && role_ != protocol::Role::kAnyone);
   if (state_ == State::kLingering) CHECK(writing_.empty() && outbox_.queued_bytes() == 0);
 }
 

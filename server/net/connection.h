@@ -1,10 +1,11 @@
 // One client's connection: a stream of libuv with its input, its output and its deadlines. It knows
 // frames as bytes only; what they mean is worked out by whoever owns the table (connections.h).
 //
-// Life: greeting (before HELLO) → open → draining (no more input; what is owed is sent) →
-// lingering (our side is shut down; input is read and dropped, so that the peer gets all of it
-// rather than a reset) → closed. Close cuts it short at any point. The object is destroyed by its
-// host when libuv has let go of it, never within a turn's work.
+// Life: greeting (before HELLO) → proving (before the proof of its credentials, where they are
+// asked for) → open → draining (no more input; what is owed is sent) → lingering (our side is shut
+// down; input is read and dropped, so that the peer gets all of it rather than a reset) → closed.
+// Close cuts it short at any point. The object is destroyed by its host when libuv has let go of
+// it, never within a turn's work.
 //
 // Output is gathered through a turn and goes out in one write: tried at once, and what the socket
 // does not take is left to the loop.
@@ -17,7 +18,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "protocol/frame.h"
 #include "protocol/operations.h"
@@ -51,10 +55,10 @@ class ConnectionHost {
 };
 
 // Invariants: a write is in flight exactly while `writing_` is not empty; `worked_bytes_` of the
-// input have been taken and are still pointed into.
+// input have been taken and are still pointed into; `proving_` is set while it is proving.
 class Connection final : public Subscriber {
  public:
-  enum class State { kGreeting, kOpen, kDraining, kLingering, kClosed };
+  enum class State { kGreeting, kProving, kOpen, kDraining, kLingering, kClosed };
 
   explicit Connection(ConnectionHost* host);
   Connection(const Connection&) = delete;
@@ -65,7 +69,9 @@ class Connection final : public Subscriber {
   bool Accept(uv_stream_t* listener);
 
   State state() const { return state_; }
-  bool takes_requests() const { return state_ == State::kGreeting || state_ == State::kOpen; }
+  bool takes_requests() const { return is_stranger() || state_ == State::kOpen; }
+  // Nobody is known at the other end yet: what it may cost is little, and its time is limited.
+  bool is_stranger() const { return state_ == State::kGreeting || state_ == State::kProving; }
 
   // ---- input ----
 
@@ -76,7 +82,30 @@ class Connection final : public Subscriber {
   // Something is left to take: a whole frame, or one to refuse.
   bool has_work() const;
   bool input_ended() const { return input_ended_; }
-  void Greeted() { state_ = State::kOpen; }
+
+  // ---- who is there ----
+
+  // HELLO was said, and there is nothing to prove: the other end is `role`.
+  void Greeted(protocol::Role role) {
+    state_ = State::kOpen;
+    role_ = role;
+  }
+  // HELLO was said, and credentials are yet to be proven: those of `key_id`, if a name was said at
+  // all.
+  void Challenged(uint16_t version, std::optional<std::string_view> key_id, std::string challenge);
+  // The proof was right. `name` outlives the connection.
+  void Proven(std::string_view name, protocol::Role role);
+  // Set from Challenged to Proven.
+  struct Proving {
+    uint16_t version = 0;
+    std::string key_id;
+    std::string challenge;  // empty: no name was said, and no proof can be given
+    int wrong_proofs = 0;
+  };
+  Proving* proving() { return proving_.get(); }
+  protocol::Role role() const { return role_; }
+  // Empty when no credentials are in use.
+  std::string_view name() const { return name_; }
 
   // ---- output ----
 
@@ -140,6 +169,10 @@ class Connection final : public Subscriber {
   bool reading_ = false;
   bool input_ended_ = false;
   bool handle_open_ = false;
+
+  protocol::Role role_ = protocol::Role::kAnyone;
+  std::string_view name_;
+  std::unique_ptr<Proving> proving_;
 
   InputBuffer input_;
   size_t worked_bytes_ = 0;

@@ -6,6 +6,7 @@
 #include "protocol/version.h"
 #include "server/base/check.h"
 #include "server/base/limits.h"
+#include "server/net/refusals.h"
 
 namespace anteroom::net {
 
@@ -17,14 +18,9 @@ using protocol::Operation;
 using protocol::Reason;
 using protocol::Refusal;
 using protocol::Refuse;
+using protocol::Role;
 
 namespace {
-
-Refusal Unavailable(Reason reason, std::string message) {
-  Refusal refusal = Refuse(ErrorCode::kUnavailable, std::move(message));
-  refusal.reason = reason;
-  return refusal;
-}
 
 // How many requests this one counts for in the budgets of a turn.
 size_t CostOf(const protocol::Request& request) {
@@ -40,14 +36,23 @@ size_t CostOf(const protocol::Request& request) {
   return 1;
 }
 
-std::string VersionRange(uint16_t low, uint16_t high) {
-  return low == high ? std::to_string(low) : std::to_string(low) + " to " + std::to_string(high);
+Refusal MayNot(uint8_t operation, Role least, const Connection& connection) {
+  const std::string_view name = protocol::FindOperation(operation)->name;
+  const bool without_token =
+      operation == static_cast<uint8_t>(Operation::kFinish) && least == Role::kOperator;
+  std::string message(name);
+  message += without_token ? " without a token" : "";
+  message.append(" takes the role ").append(protocol::NameOf(least)).append("; ");
+  message.append(connection.name()).append(" is ").append(protocol::NameOf(connection.role()));
+  return Refuse(ErrorCode::kUnauthorized, std::move(message));
 }
 
 }  // namespace
 
-Connections::Connections(RequestWorker* worker, size_t connections_max)
+Connections::Connections(RequestWorker* worker, size_t connections_max,
+                         const Gatekeeper* gatekeeper)
     : worker_(worker),
+      gatekeeper_(gatekeeper),
       connections_max_(connections_max),
       chunk_(limits::kRequestsPerChunk),
       arrivals_(limits::kRequestsPerChunk) {}
@@ -137,7 +142,7 @@ size_t Connections::TakeRequests(Connection* connection) {
     std::string_view payload;
     FrameStatus status = connection->NextFrame(&header, &payload);
     size_t payload_bytes_max = protocol::kPayloadBytesMax;
-    if (connection->state() == Connection::State::kGreeting) {
+    if (connection->is_stranger()) {
       payload_bytes_max = limits::kHelloPayloadBytesMax;
       if (header.payload_bytes > payload_bytes_max && status != FrameStatus::kInvalid) {
         status = FrameStatus::kTooLarge;
@@ -174,21 +179,27 @@ bool Connections::TakeFrame(Connection* connection, const FrameHeader& header,
     refuse(Refuse(ErrorCode::kInvalid, "a client sends requests only"));
     return false;
   }
-  const bool is_hello = header.operation == static_cast<uint8_t>(Operation::kHello);
+  const auto operation = static_cast<Operation>(header.operation);
   if (connection->state() == Connection::State::kGreeting) {
-    if (!is_hello) {
+    if (operation != Operation::kHello) {
       refuse(Refuse(ErrorCode::kInvalid, "hello comes first"));
       return false;
     }
-    Greet(connection, header, payload);
-    return connection->state() == Connection::State::kOpen;
+    return Greet(connection, header, payload);
   }
-  if (is_hello) {
+  if (operation == Operation::kHello) {
     refuse(Refuse(ErrorCode::kInvalid, "hello was said already"));
     return false;
   }
   if (stopping_) {
     refuse(Unavailable(Reason::kStopping, "the daemon is stopping"));
+    return true;
+  }
+  if (operation == Operation::kAuthenticate) return Authenticate(connection, header, payload);
+  if (connection->role() == Role::kAnyone && operation != Operation::kPing) {
+    // Whatever it is: a stranger is told nothing more.
+    refuse(Refuse(ErrorCode::kUnauthorized,
+                  "this daemon asks for credentials, which are to be proven first"));
     return true;
   }
   protocol::Request& request = chunk_[chunk_size_];
@@ -206,41 +217,16 @@ bool Connections::TakeFrame(Connection* connection, const FrameHeader& header,
     case protocol::RequestStatus::kRight:
       break;
   }
+  if (const Role least = protocol::LeastRole(request); connection->role() < least) {
+    refuse(MayNot(header.operation, least, *connection));
+    return true;
+  }
   *cost = CostOf(request);
   arrivals_[chunk_size_++] = {connection, header.request_id};
   // What comes behind a clock advance is to see the clock advanced.
   if (std::holds_alternative<protocol::ClockAdvanceOperation>(request)) connection->blocked = true;
   if (chunk_size_ == chunk_.size()) WorkChunk();
   return true;
-}
-
-void Connections::Greet(Connection* connection, const FrameHeader& header,
-                        std::string_view payload) {
-  protocol::HelloRequest hello;
-  const auto refuse = [&](std::string message) {
-    connection->Refuse(header.operation, header.request_id,
-                       Refuse(ErrorCode::kInvalid, std::move(message)));
-  };
-  // Only the part that every version begins with can be relied on, and it is all there is so far.
-  if (!protocol::Decode(payload, &hello)) return refuse("malformed: not the fields of hello");
-  if (hello.magic != protocol::kHelloMagic) return refuse("hello without the magic number");
-  if (hello.version_min > protocol::kVersionMax || hello.version_max < protocol::kVersionMin ||
-      hello.version_min > hello.version_max) {
-    return refuse("no version of the protocol in common: the client speaks " +
-                  VersionRange(hello.version_min, hello.version_max) + ", the daemon " +
-                  VersionRange(protocol::kVersionMin, protocol::kVersionMax));
-  }
-  if (stopping_) {
-    connection->Refuse(header.operation, header.request_id,
-                       Unavailable(Reason::kStopping, "the daemon is stopping"));
-    return;
-  }
-  protocol::HelloReply reply;
-  reply.version = std::min(hello.version_max, protocol::kVersionMax);
-  reply.server = "anteroomd " + std::string(protocol::kVersion);
-  protocol::AppendFrame(header.operation, FrameKind::kReply, header.request_id, reply,
-                        connection->Immediate());
-  connection->Greeted();
 }
 
 void Connections::WorkChunk() {

@@ -6,8 +6,9 @@
 //   connections.Release(sequence)     records up to this one are durable (or need not be)
 //   connections.Flush()               one write for each connection that has something to say
 //
-// What is wrong with a frame is answered here; the worker sees requests only. HELLO is answered
-// here too. Connections beyond the limit are told so and closed.
+// What is wrong with a frame is answered here; the worker sees requests only, and of those only
+// what the role of their connection may ask for. HELLO and the proof of credentials are answered
+// here too (connections_greeting.cc). Connections beyond the limit are told so and closed.
 //
 // Threads: the loop's.
 #ifndef ANTEROOM_SERVER_NET_CONNECTIONS_H_
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "protocol/operations.h"
+#include "server/base/gatekeeper.h"
 #include "server/net/connection.h"
 
 namespace anteroom::net {
@@ -50,8 +52,10 @@ class RequestWorker {
 // stands in, each at most once.
 class Connections : private ConnectionHost {
  public:
-  // `worker` outlives it. At most `connections_max` at a time.
-  Connections(RequestWorker* worker, size_t connections_max);
+  // `worker` and `gatekeeper` outlive it; without the latter everybody is an operator. At most
+  // `connections_max` at a time.
+  Connections(RequestWorker* worker, size_t connections_max,
+              const Gatekeeper* gatekeeper = nullptr);
   // Every connection has been closed by then, and the loop has run until they were.
   ~Connections();
 
@@ -96,10 +100,13 @@ class Connections : private ConnectionHost {
   size_t TakeRequests(Connection* connection);
   bool TakeFrame(Connection* connection, const protocol::FrameHeader& header,
                  std::string_view payload, size_t* cost);
-  void Greet(Connection* connection, const protocol::FrameHeader& header, std::string_view payload);
+  bool Greet(Connection* connection, const protocol::FrameHeader& header, std::string_view payload);
+  bool Authenticate(Connection* connection, const protocol::FrameHeader& header,
+                    std::string_view payload);
   void WorkChunk();
 
   RequestWorker* const worker_;
+  const Gatekeeper* const gatekeeper_;
   const size_t connections_max_;
   bool stopping_ = false;
   uint64_t loop_ms_ = 0;

@@ -90,7 +90,8 @@ absl::StatusOr<SnapshotMade> MakeSnapshot(Files& files, const std::string& direc
                          "the segment " + SegmentFileName(segment_number) + " is not in use");
   }
   absl::StatusOr<std::unique_ptr<SnapshotWriter>> writer =
-      SnapshotWriter::Create(files, directory, log->last_header);
+      SnapshotWriter::Create(files, JoinPath(directory, SnapshotFileName(segment_number)),
+                             SnapshotKind::kSnapshot, log->last_header);
   if (!writer.ok()) return writer.status();
   absl::Status status;
   SaveEngine(engine, [&](std::string_view entry) {

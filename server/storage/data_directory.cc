@@ -53,9 +53,9 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(Files& files,
       new DataDirectory(files, std::move(path), *std::move(lock)));
 }
 
-absl::StatusOr<std::string> DataDirectory::ReadSecrets() {
-  const std::string file_path = JoinPath(path_, kSecretsName);
-  const absl::StatusOr<std::unique_ptr<File>> file = files_.Open(file_path, OpenMode::kRead);
+absl::StatusOr<std::string> ReadSecrets(Files& files, const std::string& directory) {
+  const absl::StatusOr<std::unique_ptr<File>> file =
+      files.Open(JoinPath(directory, kSecretsName), OpenMode::kRead);
   if (!file.ok()) return file.status();
   const absl::StatusOr<uint64_t> size_bytes = (*file)->SizeBytes();
   if (!size_bytes.ok()) return size_bytes.status();
@@ -67,6 +67,10 @@ absl::StatusOr<std::string> DataDirectory::ReadSecrets() {
   if (!got.ok()) return got.status();
   bytes.resize(*got);
   return bytes;
+}
+
+absl::StatusOr<std::string> DataDirectory::ReadSecrets() {
+  return storage::ReadSecrets(files_, path_);
 }
 
 absl::Status DataDirectory::WriteSecrets(std::string_view bytes) {

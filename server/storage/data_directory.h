@@ -24,6 +24,10 @@
 
 namespace anteroom::storage {
 
+// The secrets of a directory, exactly as they were stored; kNotFound when there are none. Takes no
+// lock.
+absl::StatusOr<std::string> ReadSecrets(Files& files, const std::string& directory);
+
 // Invariant: the lock is held from Open to the destructor.
 class DataDirectory {
  public:

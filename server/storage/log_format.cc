@@ -204,12 +204,14 @@ absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, std::s
   return header;
 }
 
-std::string EncodeSnapshotHeader(const SegmentHeader& header) {
-  return EncodeHeader(header, kSnapshotMagic);
+std::string EncodeSnapshotHeader(const SegmentHeader& header, SnapshotKind kind) {
+  return EncodeHeader(header, kind == SnapshotKind::kBackup ? kBackupMagic : kSnapshotMagic);
 }
 
-absl::StatusOr<SegmentHeader> DecodeSnapshotHeader(std::string_view bytes, std::string_view file) {
-  return DecodeHeader(bytes, kSnapshotMagic, "snapshot", file);
+absl::StatusOr<SegmentHeader> DecodeSnapshotHeader(std::string_view bytes, SnapshotKind kind,
+                                                   std::string_view file) {
+  return kind == SnapshotKind::kBackup ? DecodeHeader(bytes, kBackupMagic, "backup", file)
+                                       : DecodeHeader(bytes, kSnapshotMagic, "snapshot", file);
 }
 
 size_t FramePayloadBytesMax(uint64_t segment_bytes) {
@@ -286,12 +288,12 @@ std::optional<EngineMark> DecodeEndPayload(std::string_view payload) {
   return EngineMark{raw.digest_low, raw.digest_high, raw.engine_time_ms};
 }
 
-std::string EncodeNextPayload(uint64_t next_segment_bytes) {
-  return Store(next_segment_bytes);
+std::string EncodeNumberPayload(uint64_t number) {
+  return Store(number);
 }
 
-std::optional<uint64_t> DecodeNextPayload(std::string_view payload) {
-  if (payload.size() != kNextPayloadBytes) return std::nullopt;
+std::optional<uint64_t> DecodeNumberPayload(std::string_view payload) {
+  if (payload.size() != kNumberPayloadBytes) return std::nullopt;
   return Load<uint64_t>(payload);
 }
 

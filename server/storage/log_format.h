@@ -20,14 +20,15 @@ namespace anteroom::storage {
 inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr char kSegmentMagic[9] = "ANTELOG\n";
 inline constexpr char kSnapshotMagic[9] = "ANTESNP\n";
+inline constexpr char kBackupMagic[9] = "ANTEBAK\n";
 
 inline constexpr size_t kSegmentHeaderBytes = 512;
 inline constexpr size_t kBatchHeaderBytes = 32;
 inline constexpr size_t kBatchAlignmentBytes = 8;
 inline constexpr size_t kRecordLengthBytes = 4;
 inline constexpr size_t kEndPayloadBytes = 24;
-inline constexpr size_t kNextPayloadBytes = 8;
-inline constexpr size_t kNextBatchBytes = kBatchHeaderBytes + kNextPayloadBytes;
+inline constexpr size_t kNumberPayloadBytes = 8;
+inline constexpr size_t kNextBatchBytes = kBatchHeaderBytes + kNumberPayloadBytes;
 
 inline constexpr uint64_t kSegmentBytesMin = 4096;
 inline constexpr uint64_t kSegmentBytesDefault = 64u << 20;
@@ -47,6 +48,7 @@ enum class BatchType : uint32_t {
   kEnd = 2,      // clean stop
   kNext = 3,     // this segment is full, the log goes on in the next one
   kEntries = 4,  // of a snapshot; the first is number 1
+  kMoved = 5,    // this log goes on elsewhere, and here no more
 };
 
 // What the engine's state was before a record: compared when the log is read again.
@@ -92,10 +94,12 @@ std::string EncodeSegmentHeader(const SegmentHeader& header);
 // or kDamaged.
 absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, std::string_view file);
 
-// A snapshot has the header of the segment with which the log goes on, but for its magic and the
-// size, which is that of the snapshot.
-std::string EncodeSnapshotHeader(const SegmentHeader& header);
-absl::StatusOr<SegmentHeader> DecodeSnapshotHeader(std::string_view bytes, std::string_view file);
+// A snapshot, and a backup, which is one with the secrets before it, has the header of the segment
+// with which the log goes on, but for its magic and the size, which is that of the file.
+enum class SnapshotKind { kSnapshot, kBackup };
+std::string EncodeSnapshotHeader(const SegmentHeader& header, SnapshotKind kind);
+absl::StatusOr<SegmentHeader> DecodeSnapshotHeader(std::string_view bytes, SnapshotKind kind,
+                                                   std::string_view file);
 
 // The most that the frames of a segment of this size may hold, so that one fits into an empty one.
 size_t FramePayloadBytesMax(uint64_t segment_bytes);
@@ -121,8 +125,9 @@ bool TakeRecord(std::string_view* payload, std::string_view* record);
 
 std::string EncodeEndPayload(const EngineMark& mark);
 std::optional<EngineMark> DecodeEndPayload(std::string_view payload);
-std::string EncodeNextPayload(uint64_t next_segment_bytes);
-std::optional<uint64_t> DecodeNextPayload(std::string_view payload);
+// Of a next batch, the size of the next segment; of a moved one, the epoch that goes on elsewhere.
+std::string EncodeNumberPayload(uint64_t number);
+std::optional<uint64_t> DecodeNumberPayload(std::string_view payload);
 
 bool IsAllZero(std::string_view bytes);
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/base/canary.h"
 #include "server/base/check.h"
 #include "server/storage/log_reader.h"
 #include "server/storage/snapshot_file.h"
@@ -50,6 +51,7 @@ class Recovery {
   absl::Status CutTornHeader();
   uint64_t TailEndBytes() const;
   absl::Status Mend();
+  absl::Status Moved() const;
 
   bool in_last() const { return header_.segment_number == last_in_use_; }
   std::string path(const std::string& name) const { return JoinPath(directory_, name); }
@@ -89,7 +91,9 @@ absl::StatusOr<RecoveredLog> Recovery::Run() {
     status = number <= last_in_use_ ? ReadSegment(number) : CheckSpare(number);
   }
   if (status.ok() && !options_.until_segment && !options_.archive) status = CheckAfterClosed();
-  if (status.ok() && options_.mode == RecoveryMode::kMend) status = Mend();
+  if (status.ok() && options_.mode == RecoveryMode::kMend) {
+    status = log_.moved_to_epoch == 0 ? Mend() : Moved();
+  }
   if (!status.ok()) return status;
   log_.empty = false;
   log_.last_header = header_;
@@ -134,16 +138,20 @@ absl::Status Recovery::ListFiles() {
 // U: every byte of the newest snapshot is right, or it is damage; older ones are not looked at.
 absl::Status Recovery::ReadNewestSnapshot() {
   if (snapshot_ == 0) return absl::OkStatus();
+  const std::string name = SnapshotFileName(snapshot_);
   absl::StatusOr<SegmentHeader> header =
-      ReadSnapshot(files_, directory_, snapshot_, [this](const auto& entries) {
+      ReadSnapshot(files_, path(name), SnapshotKind::kSnapshot, [this](const auto& entries) {
         log_.snapshot_entry_count += entries.size();
         return visitor_.SnapshotEntries(entries);
       });
   if (!header.ok()) return header.status();
+  if (header->segment_number != snapshot_) {
+    return DamageStatus(name, 0,
+                        "the snapshot is number " + std::to_string(header->segment_number));
+  }
   snapshot_header_ = *header;
   log_.next_sequence = header->first_sequence;
   log_.snapshot_bytes = header->segment_bytes;
-  const std::string name = SnapshotFileName(snapshot_);
   absl::Status status = visitor_.SnapshotEnd();
   if (status.ok()) {
     status = visitor_.Mark(MarkPlace::kSnapshotEnd, log_.next_sequence, header->mark);
@@ -271,6 +279,7 @@ absl::Status Recovery::TakeBatch(const ParsedBatch& batch) {
     return Damage("the batch begins at record " + std::to_string(batch.first_sequence) + ", " +
                   std::to_string(log_.next_sequence) + " is the next");
   }
+  if (log_.moved_to_epoch != 0) return Damage("the log goes on, and had moved to another place");
   log_.clean_stop = false;
   switch (batch.type) {
     case BatchType::kRecords:  // I
@@ -284,10 +293,18 @@ absl::Status Recovery::TakeBatch(const ParsedBatch& batch) {
       return status.ok() ? status : PlacedStatus(status, name_, offset_);
     }
     case BatchType::kNext: {  // K
-      const std::optional<uint64_t> bytes = DecodeNextPayload(batch.payload);
+      const std::optional<uint64_t> bytes = DecodeNumberPayload(batch.payload);
       if (!bytes.has_value() || batch.record_count != 0) return Damage("the batch is malformed");
       closed_ = true;
       next_segment_bytes_ = *bytes;
+      return absl::OkStatus();
+    }
+    case BatchType::kMoved: {  // W
+      const std::optional<uint64_t> epoch = DecodeNumberPayload(batch.payload);
+      if (!epoch.has_value() || *epoch == 0 || batch.record_count != 0) {
+        return Damage("the batch is malformed");
+      }
+      log_.moved_to_epoch = *epoch;
       return absl::OkStatus();
     }
     case BatchType::kEntries:  // only a snapshot has them
@@ -331,7 +348,7 @@ absl::Status Recovery::JudgeTail(SegmentReader& reader) {
   const absl::StatusOr<std::optional<uint64_t>> later =
       reader.FindBatch(offset_, header_.segment_bytes, header_.salt);
   if (!later.ok()) return later.status();
-  if (later->has_value()) {  // P
+  if (later->has_value() && !ANTEROOM_CANARY(kDamageTakenForTorn)) {  // P
     return Damage("invalid bytes, and a valid batch after them at byte " + std::to_string(**later));
   }
   log_.torn_end = TornEnd{name_, offset_, rest->end_bytes - offset_};  // Q
@@ -398,6 +415,12 @@ uint64_t Recovery::TailEndBytes() const {
   return std::min(end_bytes, header_.segment_bytes);
 }
 
+absl::Status Recovery::Moved() const {
+  return FailureStatus(FailureKind::kMoved,
+                       "the log in " + directory_ + " was moved and goes on elsewhere, as epoch " +
+                           std::to_string(log_.moved_to_epoch) + ": there is no going on here");
+}
+
 // Puts what was read on disk for good, before anyone is told of it. What the page cache shows may
 // be there only: a killed daemon's last batch, or one whose sync failed, which the kernel then
 // takes for clean. The same is true of zeros: those that an earlier start put over a torn end whose
@@ -417,7 +440,8 @@ absl::Status Recovery::Mend() {
   };
   if (status.ok()) status = rewrite(0, kSegmentHeaderBytes);
   if (status.ok() && last_batch_offset_ != 0) status = rewrite(last_batch_offset_, offset_);
-  if (status.ok()) status = WriteZeros(**file, offset_, TailEndBytes());
+  const bool zero = !ANTEROOM_CANARY(kTornEndKept);
+  if (status.ok() && zero) status = WriteZeros(**file, offset_, TailEndBytes());
   if (status.ok()) status = (*file)->Sync();
   if (status.ok()) status = files_.SyncDirectory(directory_);
   return status;

@@ -82,6 +82,8 @@ struct RecoveredLog {
   uint64_t next_sequence = 1;
   // The last thing in the log is an end record.
   bool clean_stop = false;
+  // Not 0: the log was moved and goes on elsewhere, as this epoch (kMend refuses it).
+  uint64_t moved_to_epoch = 0;
   std::optional<TornEnd> torn_end;
   uint32_t snapshot_number = 0;  // of the segment that it leads to; 0: there is none
   uint64_t snapshot_entry_count = 0;

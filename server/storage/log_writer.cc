@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/base/canary.h"
 #include "server/base/check.h"
 #include "server/storage/storage_status.h"
 
@@ -20,6 +21,27 @@ uint64_t AlignedBatchBytes(size_t bytes) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<File>> MakeSegment(Files& files, const std::string& directory,
+                                                  const SegmentHeader& header) {
+  const std::string path = JoinPath(directory, SegmentFileName(header.segment_number));
+  const std::string temporary_path = path + ".tmp";
+  absl::StatusOr<std::unique_ptr<File>> file = files.Open(temporary_path, OpenMode::kCreate);
+  if (!file.ok()) return file.status();
+  absl::Status status = (*file)->Truncate(0);
+  if (status.ok()) status = (*file)->Reserve(header.segment_bytes);
+  if (status.ok()) status = WriteFully(**file, 0, EncodeSegmentHeader(header));
+  if (status.ok()) status = (*file)->Sync();
+  if (!status.ok()) {
+    // Blocks that a failed reservation got are of use to others. It fails at worst.
+    files.Remove(temporary_path).IgnoreError();
+    return status;
+  }
+  status = files.Rename(temporary_path, path);
+  if (status.ok()) status = files.SyncDirectory(directory);
+  if (!status.ok()) return status;
+  return file;
+}
 
 absl::StatusOr<std::unique_ptr<LogWriter>> LogWriter::Open(Files& files, std::string directory,
                                                            const RecoveredLog& recovered,
@@ -61,27 +83,11 @@ SegmentHeader LogWriter::NewHeader(uint32_t segment_number, uint64_t segment_byt
   return header;
 }
 
-// The first segment appears under its name only when it is complete: from then on a first segment
-// without a header is damage and never a beginning.
 absl::Status LogWriter::BeginLog() {
-  const std::string path = JoinPath(directory_, SegmentFileName(kFirstSegmentNumber));
-  const std::string temporary_path = path + ".tmp";
-  absl::StatusOr<std::unique_ptr<File>> file = files_.Open(temporary_path, OpenMode::kCreate);
+  header_ = NewHeader(kFirstSegmentNumber, options_.segment_bytes, options_.initial_mark);
+  absl::StatusOr<std::unique_ptr<File>> file = MakeSegment(files_, directory_, header_);
   if (!file.ok()) return file.status();
   file_ = *std::move(file);
-  header_ = NewHeader(kFirstSegmentNumber, options_.segment_bytes, options_.initial_mark);
-  absl::Status status = file_->Truncate(0);
-  if (status.ok()) status = file_->Reserve(header_.segment_bytes);
-  if (status.ok()) status = WriteFully(*file_, 0, EncodeSegmentHeader(header_));
-  if (status.ok()) status = file_->Sync();
-  if (!status.ok()) {
-    // Blocks that a failed reservation got are of use to others. It fails at worst.
-    files_.Remove(temporary_path).IgnoreError();
-    return status;
-  }
-  status = files_.Rename(temporary_path, path);
-  if (status.ok()) status = files_.SyncDirectory(directory_);
-  if (!status.ok()) return status;
   offset_bytes_ = kSegmentHeaderBytes;
   segment_number_.store(kFirstSegmentNumber);
   current_bytes_left_.store(header_.segment_bytes - offset_bytes_ - kNextBatchBytes);
@@ -118,12 +124,21 @@ absl::Status LogWriter::Write(Batch& batch) {
 }
 
 absl::Status LogWriter::WriteEnd(const EngineMark& mark) {
+  return WriteLast(BatchType::kEnd, EncodeEndPayload(mark), mark);
+}
+
+absl::Status LogWriter::WriteMoved(uint64_t epoch, const EngineMark& mark) {
+  return WriteLast(BatchType::kMoved, EncodeNumberPayload(epoch), mark);
+}
+
+absl::Status LogWriter::WriteLast(BatchType type, std::string_view payload,
+                                  const EngineMark& mark) {
   CHECK(!ended_);
   const absl::Status earlier = failure();
   if (!earlier.ok()) return earlier;
   std::string bytes(kBatchHeaderBytes, '\0');
-  bytes += EncodeEndPayload(mark);
-  const absl::Status status = WriteFrame(bytes, BatchType::kEnd, next_sequence(), 0, mark);
+  bytes += payload;
+  const absl::Status status = WriteFrame(bytes, type, next_sequence(), 0, mark);
   if (status.ok()) ended_ = true;
   return status;
 }
@@ -141,7 +156,7 @@ absl::Status LogWriter::WriteFrame(std::string& bytes, BatchType type, uint64_t 
   CHECK_EQ(bytes.size(), size_bytes);
   absl::Status status = WriteFully(*file_, offset_bytes_, bytes);
   if (status.ok()) status = file_->Sync();
-  if (!status.ok()) return Poison(std::move(status));
+  if (!status.ok() && !ANTEROOM_CANARY(kFailedSyncIgnored)) return Poison(std::move(status));
   offset_bytes_ += size_bytes;
   next_sequence_.store(first_sequence + record_count, std::memory_order_release);
   current_bytes_left_.store(header_.segment_bytes - offset_bytes_ - kNextBatchBytes,
@@ -156,7 +171,7 @@ absl::Status LogWriter::RollOver(const EngineMark& mark) {
   if (!status.ok()) return status;
   if (!segment_closed_) {
     std::string next(kBatchHeaderBytes, '\0');
-    next += EncodeNextPayload(spare_bytes_);
+    next += EncodeNumberPayload(spare_bytes_);
     SealBatch(next, BatchType::kNext, next_sequence(), 0, header_.salt);
     status = WriteFully(*file_, offset_bytes_, next);
     if (status.ok()) status = file_->Sync();
@@ -208,7 +223,8 @@ absl::Status LogWriter::PrepareNextLocked() {
     return status;
   }
   if (status.ok()) status = (*file)->Sync();
-  if (status.ok()) status = files_.SyncDirectory(directory_);
+  const bool sync = !ANTEROOM_CANARY(kLostDirectorySync);
+  if (status.ok() && sync) status = files_.SyncDirectory(directory_);
   if (!status.ok()) return Poison(std::move(status));
   spare_ = *std::move(file);
   spare_bytes_ = size_bytes;

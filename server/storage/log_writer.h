@@ -50,6 +50,11 @@ struct LogOptions {
   EngineMark initial_mark;
 };
 
+// A first segment appears under its name only when it is complete: from then on one without a
+// header is damage and never a beginning. Blocks.
+absl::StatusOr<std::unique_ptr<File>> MakeSegment(Files& files, const std::string& directory,
+                                                  const SegmentHeader& header);
+
 // Invariants: 1. what is before `offset_bytes_` in the segment is on disk and valid, what is after
 // it is zero; 2. room for a `next` batch is always left; 3. at most one spare is kept, it is of
 // full size, all zero and on disk; 4. once `failure_` is set no file is touched again.
@@ -68,6 +73,10 @@ class LogWriter {
   // Writes and syncs the end record; `mark` is the engine's final state. Nothing may be written
   // after it.
   absl::Status WriteEnd(const EngineMark& mark);
+
+  // Writes and syncs that this log goes on elsewhere, as `epoch`. Nothing may be written after it,
+  // and no daemon starts from it.
+  absl::Status WriteMoved(uint64_t epoch, const EngineMark& mark);
 
   // Reserves the segment after the current one, unless that is done.
   absl::Status PrepareNext();
@@ -92,6 +101,7 @@ class LogWriter {
   absl::Status ContinueLog(const RecoveredLog& recovered);
   absl::Status WriteFrame(std::string& bytes, BatchType type, uint64_t first_sequence,
                           uint32_t record_count, const EngineMark& mark);
+  absl::Status WriteLast(BatchType type, std::string_view payload, const EngineMark& mark);
   absl::Status RollOver(const EngineMark& mark);
   absl::Status PrepareNextLocked();
   absl::Status Poison(absl::Status failure);

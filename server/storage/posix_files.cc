@@ -102,10 +102,10 @@ class PosixFile : public File {
 
 class PosixLock : public FileLock {
  public:
-  explicit PosixLock(Descriptor descriptor) : descriptor_(std::move(descriptor)) {}
+  explicit PosixLock(std::unique_ptr<PosixFile> file) : file_(std::move(file)) {}
 
  private:
-  const Descriptor descriptor_;
+  const std::unique_ptr<PosixFile> file_;
 };
 
 // The process id in a lock file, for people: the lock itself is the kernel's.
@@ -184,13 +184,12 @@ absl::StatusOr<std::unique_ptr<FileLock>> PosixFiles::Lock(const std::string& pa
     if (errno != EWOULDBLOCK) return ErrnoStatus(errno, "lock " + path);
     return FailureStatus(FailureKind::kInUse, path + " is held by " + HolderIn(fd));
   }
-  const std::string holder = std::to_string(::getpid()) + "\n";
-  if (::ftruncate(fd, 0) != 0 ||
-      ::pwrite(fd, holder.data(), holder.size(), 0) != static_cast<ssize_t>(holder.size())) {
-    // The text only helps people; on a full disk the lock holds without it.
-    if (errno != ENOSPC && errno != EDQUOT) return ErrnoStatus(errno, "write " + path);
-  }
-  return std::make_unique<PosixLock>(*std::move(descriptor));
+  auto file = std::make_unique<PosixFile>(path, *std::move(descriptor));
+  absl::Status status = file->Truncate(0);
+  if (status.ok()) status = WriteFully(*file, 0, std::to_string(::getpid()) + "\n");
+  // The text only helps people; on a full disk the lock holds without it.
+  if (!status.ok() && KindOf(status) != FailureKind::kNoSpace) return status;
+  return std::make_unique<PosixLock>(std::move(file));
 }
 
 }  // namespace anteroom::storage

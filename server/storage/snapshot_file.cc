@@ -14,24 +14,29 @@ constexpr size_t kBatchBytes = 256u << 10;
 // Synced after so much, so that no single sync keeps the disk from the log for long.
 constexpr uint64_t kSyncBytes = 4u << 20;
 
+std::string TemporaryOf(const std::string& path) {
+  return path + ".tmp";
+}
+
 }  // namespace
 
-SnapshotWriter::SnapshotWriter(Files& files, std::string directory, const SegmentHeader& segment)
+SnapshotWriter::SnapshotWriter(Files& files, std::string path, SnapshotKind kind,
+                               const SegmentHeader& segment)
     : files_(files),
-      directory_(std::move(directory)),
+      path_(std::move(path)),
+      kind_(kind),
       header_(segment),
-      temporary_path_(JoinPath(directory_, SnapshotFileName(segment.segment_number)) + ".tmp"),
       batch_(kBatchHeaderBytes, '\0') {}
 
 SnapshotWriter::~SnapshotWriter() {
-  if (file_ != nullptr && !finished_) files_.Remove(temporary_path_).IgnoreError();
+  if (file_ != nullptr && !finished_) files_.Remove(TemporaryOf(path_)).IgnoreError();
 }
 
 absl::StatusOr<std::unique_ptr<SnapshotWriter>> SnapshotWriter::Create(
-    Files& files, std::string directory, const SegmentHeader& segment) {
-  std::unique_ptr<SnapshotWriter> writer(new SnapshotWriter(files, std::move(directory), segment));
+    Files& files, std::string path, SnapshotKind kind, const SegmentHeader& segment) {
+  std::unique_ptr<SnapshotWriter> writer(new SnapshotWriter(files, std::move(path), kind, segment));
   absl::StatusOr<std::unique_ptr<File>> file =
-      files.Open(writer->temporary_path_, OpenMode::kCreate);
+      files.Open(TemporaryOf(writer->path_), OpenMode::kCreate);
   if (!file.ok()) return file.status();
   writer->file_ = *std::move(file);
   const absl::Status status = writer->file_->Truncate(0);
@@ -69,31 +74,23 @@ absl::Status SnapshotWriter::Finish() {
   batch_ += EncodeEndPayload(header_.mark);
   status = WriteBatch(BatchType::kEnd);
   header_.segment_bytes = offset_bytes_;
-  if (status.ok()) status = WriteFully(*file_, 0, EncodeSnapshotHeader(header_));
+  if (status.ok()) status = WriteFully(*file_, 0, EncodeSnapshotHeader(header_, kind_));
   if (status.ok()) status = file_->Sync();
-  if (status.ok()) {
-    status = files_.Rename(temporary_path_,
-                           JoinPath(directory_, SnapshotFileName(header_.segment_number)));
-  }
+  if (status.ok()) status = files_.Rename(TemporaryOf(path_), path_);
   if (!status.ok()) return status;
   finished_ = true;
-  return files_.SyncDirectory(directory_);
+  return files_.SyncDirectory(ParentDirectory(path_));
 }
 
-absl::StatusOr<SegmentHeader> ReadSnapshot(Files& files, const std::string& directory,
-                                           uint32_t segment_number, const TakeEntries& take) {
-  const std::string name = SnapshotFileName(segment_number);
-  const absl::StatusOr<std::unique_ptr<SegmentReader>> reader =
-      SegmentReader::Open(files, JoinPath(directory, name));
+absl::StatusOr<SegmentHeader> ReadSnapshot(Files& files, const std::string& path, SnapshotKind kind,
+                                           const TakeEntries& take) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const absl::StatusOr<std::unique_ptr<SegmentReader>> reader = SegmentReader::Open(files, path);
   if (!reader.ok()) return reader.status();
   const absl::StatusOr<std::string_view> bytes = (*reader)->Read(0, kSegmentHeaderBytes);
   if (!bytes.ok()) return bytes.status();
-  absl::StatusOr<SegmentHeader> header = DecodeSnapshotHeader(*bytes, name);
+  absl::StatusOr<SegmentHeader> header = DecodeSnapshotHeader(*bytes, kind, name);
   if (!header.ok()) return header;
-  if (header->segment_number != segment_number) {
-    return DamageStatus(name, 0,
-                        "the snapshot is number " + std::to_string(header->segment_number));
-  }
   if ((*reader)->file_bytes() != header->segment_bytes) {
     return DamageStatus(name, 0,
                         "the file has " + std::to_string((*reader)->file_bytes()) +

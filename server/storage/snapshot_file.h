@@ -2,7 +2,7 @@
 // before that segment can go. Laid out as a segment is (FORMAT.md): a header, batches of entries,
 // an end batch. The log does not look into its entries; the engine's are server/engine/snapshot.h.
 //
-//   auto writer = SnapshotWriter::Create(files, directory, header_of_the_segment);
+//   auto writer = SnapshotWriter::Create(files, path, kind, header_of_the_segment);
 //   for (entry : entries) status = (*writer)->Add(entry);
 //   status = (*writer)->Finish();      // only now it is there, under its name and for good
 //
@@ -28,8 +28,9 @@ namespace anteroom::storage {
 // removes; its destructor does so too.
 class SnapshotWriter {
  public:
-  // `segment` is the header of the segment with which the log goes on.
-  static absl::StatusOr<std::unique_ptr<SnapshotWriter>> Create(Files& files, std::string directory,
+  // `segment` is the header of the segment with which the log goes on; `path` is where it will be.
+  static absl::StatusOr<std::unique_ptr<SnapshotWriter>> Create(Files& files, std::string path,
+                                                                SnapshotKind kind,
                                                                 const SegmentHeader& segment);
   ~SnapshotWriter();
 
@@ -41,14 +42,14 @@ class SnapshotWriter {
   uint64_t bytes() const { return offset_bytes_; }
 
  private:
-  SnapshotWriter(Files& files, std::string directory, const SegmentHeader& segment);
+  SnapshotWriter(Files& files, std::string path, SnapshotKind kind, const SegmentHeader& segment);
 
   absl::Status WriteBatch(BatchType type);
 
   Files& files_;
-  const std::string directory_;
+  const std::string path_;
+  const SnapshotKind kind_;
   SegmentHeader header_;
-  const std::string temporary_path_;
   std::unique_ptr<File> file_;
   std::string batch_;  // begins with room for its header
   uint32_t batch_entries_ = 0;
@@ -63,8 +64,8 @@ class SnapshotWriter {
 using TakeEntries = std::function<absl::Status(const std::vector<std::string_view>& entries)>;
 
 // Returns the header when every byte of the file is right.
-absl::StatusOr<SegmentHeader> ReadSnapshot(Files& files, const std::string& directory,
-                                           uint32_t segment_number, const TakeEntries& take);
+absl::StatusOr<SegmentHeader> ReadSnapshot(Files& files, const std::string& path, SnapshotKind kind,
+                                           const TakeEntries& take);
 
 }  // namespace anteroom::storage
 

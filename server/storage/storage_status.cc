@@ -29,6 +29,7 @@ absl::StatusCode CodeOf(FailureKind kind) {
     case FailureKind::kDamaged:
     case FailureKind::kSecretMissing:
       return absl::StatusCode::kDataLoss;
+    case FailureKind::kMoved:
     case FailureKind::kNewerFormat:
     case FailureKind::kWrongKind:
       return absl::StatusCode::kFailedPrecondition;

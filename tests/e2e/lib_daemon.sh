@@ -11,6 +11,11 @@ daemon=
 daemon_status=
 trap 'end_daemon KILL; rm -rf "$scratch"' EXIT
 
+# pause SECONDS, and holds FILE TEXT: without a process each, which is what a test of many small steps spends its time on.
+exec {silence}<> <(:)
+pause() { read -r -t "$1" -u "$silence"; }
+holds() { [[ $(<"$1") == *"$2"* ]]; }
+
 # launch FLAG...: starts it and does not wait.
 launch() {
   "$bin/anteroomd" --listen none --unix "$scratch/socket" --data "$data" "$@" >"$scratch/log" 2>&1 &
@@ -19,13 +24,15 @@ launch() {
 
 # start FLAG...: and waits until it listens; false when it ends instead, with $daemon_status.
 start() {
+  # What an earlier one said is no sign.
+  : >"$scratch/log"
   launch "$@"
-  for _ in {1..400}; do
-    grep -q 'listening on' "$scratch/log" && return 0
+  for _ in {1..1000}; do
+    holds "$scratch/log" 'listening on' && return 0
     kill -0 "$daemon" 2>/dev/null || break
-    sleep 0.05
+    pause 0.02
   done
-  grep -q 'listening on' "$scratch/log" && return 0
+  holds "$scratch/log" 'listening on' && return 0
   end_daemon KILL
   return 1
 }
@@ -34,14 +41,21 @@ start() {
 end_daemon() {
   [ -n "$daemon" ] || return 0
   kill "-$1" "$daemon" 2>/dev/null
-  await_daemon
+  [ "$1" = KILL ] || wait_for_end
+  reap
+}
+await_daemon() {
+  wait_for_end
+  reap
+}
+wait_for_end() {
+  for _ in {1..1000}; do
+    kill -0 "$daemon" 2>/dev/null || break
+    pause 0.02
+  done
 }
 # Bash's own words about a process that was killed are of no use here.
-await_daemon() {
-  for _ in {1..400}; do
-    kill -0 "$daemon" 2>/dev/null || break
-    sleep 0.05
-  done
+reap() {
   kill -KILL "$daemon" 2>/dev/null
   wait "$daemon" 2>/dev/null
   daemon_status=$?

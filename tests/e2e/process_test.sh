@@ -9,6 +9,9 @@ check 'it starts' start
 cli room create sale rate=20/s admit_interval=50ms capacity=1000 claim_ttl=1h session_ttl=1h >/dev/null
 cli room create fixed capacity=1 session_ttl=1m session_renewal=fixed >/dev/null
 cli enter fixed ann >/dev/null
+cli room create brief capacity=none claim_ttl=4s remember_ttl=1h >/dev/null
+brief_began_us=${EPOCHREALTIME/[.,]/}
+cli join brief bob >/dev/null
 for i in {1..120}; do cli join sale "v$i"; done >/dev/null
 kill -STOP "$daemon"
 sleep 2
@@ -25,6 +28,13 @@ check 'stopped for two seconds: no burst' is "$(sort -n "$scratch/times" | awk '
   { time[NR] = $1 }
   END { for (i = 1; i + 12 <= NR; i++) if (time[i + 12] - time[i] < 500) bursts++; print bursts + 0 }')" 0
 check 'stopped for two seconds: the session goes on' says <(cli status fixed ann) active
+for _ in {1..200}; do
+  cli status brief bob 2>&1 | grep -q ended && break
+  sleep 0.05
+done
+brief_ended_us=${EPOCHREALTIME/[.,]/}
+check 'stopped for two seconds: who does not claim is ended' says <(cli status brief bob 2>&1) ended
+check 'stopped for two seconds: no sooner than said' [ $((brief_ended_us - brief_began_us)) -ge 4000000 ]
 end_daemon TERM
 
 # --- few descriptors ---

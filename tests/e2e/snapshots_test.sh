@@ -77,6 +77,23 @@ cp "$scratch/right" "$snapshot"
 check "the right one is taken" start "${flags[@]}"
 end_daemon TERM
 
+# All of it in one file, from a daemon that runs; and then moved for good.
+check "it runs again" start "${flags[@]}"
+check "a backup beside the daemon" cli backup "$scratch/backup" --data "$data"
+check "only its owner can read it" [ "$(stat -c %a "$scratch/backup")" = 600 ]
+check "a running daemon is not moved" grep -q 'in_use' <(cli backup "$scratch/moved" --data "$data" --move 2>&1)
+end_daemon TERM
+check "a stopped one is" cli backup "$scratch/moved" --data "$data" --move
+refused_as_moved() { ! start "${flags[@]}" && grep -q 'goes on elsewhere, as epoch 1' "$scratch/log"; }
+check "and never starts there again" refused_as_moved
+old=$data
+data=$scratch/new
+check "a directory of the backup" cli restore "$scratch/moved" --data "$data"
+check "with the same state" [ "$(digest "$data")" = "$(digest "$old")" ]
+check "it goes on there" start "${flags[@]}"
+check "with everybody" [ "$(cli status sale the-first-of-all --output json | grep -c '"ahead":0')" -eq 1 ]
+end_daemon TERM
+
 check "a size is a size" grep -q 'snapshot-log-bytes' <("$bin/anteroomd" --snapshot-log-bytes many 2>&1)
 check "to keep needs an archive" grep -q 'without --archive' <("$bin/anteroomd" --archive-keep 30d 2>&1)
 

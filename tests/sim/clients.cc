@@ -1,155 +1,223 @@
 #include "tests/sim/clients.h"
 
+#include <memory>
 #include <optional>
-#include <utility>
-#include <variant>
 
 #include "server/base/check.h"
+#include "tests/sim/model.h"
 
 namespace anteroom::sim {
 
 using protocol::Duration;
+using protocol::ErrorCode;
 using protocol::Limit;
 using protocol::Outcome;
+using protocol::State;
 
-std::string Clients::AnyVisitor() {
-  const uint64_t number = Below(60);
-  // Some ids do not fit into an entry.
-  return number % 9 == 0 ? std::string(40 + number, 'x') : "v" + std::to_string(number);
-}
+Clients::Clients(std::mt19937_64* random, Network* network, const Names* names)
+    : random_(*random),
+      network_(*network),
+      names_(*names),
+      again_(network->connections()),
+      known_(Names::kRooms * names->visitors()),
+      has_room_(Names::kRooms) {}
 
-std::string_view Clients::AnyToken(const std::string& who) {
-  const auto own = tokens_.find(who);
-  if (own != tokens_.end() && Below(8) != 0) return own->second.view();
-  return tokens_.empty() ? std::string_view("no token at all......")
-                         : tokens_.begin()->second.view();
-}
+// ---- asking ----
 
 protocol::RoomSettings Clients::AnySettings() {
   protocol::RoomSettings settings;
-  const auto maybe = [&] { return Below(3) == 0; };
+  const auto maybe = [&] { return OneIn(3); };
+  if (maybe()) settings.mode = static_cast<protocol::Mode>(OneIn(6) ? 1 + Below(4) : 1);
   if (maybe()) {
-    settings.mode = static_cast<protocol::Mode>(Below(6) == 0 ? 1 + Below(4) : 1);
+    settings.capacity = OneIn(8) ? Limit{Limit::kNone} : Limit{Below(names_.visitors() / 4)};
   }
-  if (maybe()) settings.capacity = Below(8) == 0 ? Limit{Limit::kNone} : Limit{Below(12)};
   if (maybe()) {
-    settings.rate = Below(4) == 0 ? protocol::Rate{}
-                                  : protocol::Rate{static_cast<uint32_t>(1 + Below(20)), 1000};
+    settings.rate =
+        OneIn(4) ? protocol::Rate{}
+                 : protocol::Rate{static_cast<uint32_t>(Below(20)), OneIn(4) ? 60'000u : 1000u};
   }
+  if (maybe()) settings.admit_interval = Duration{OneIn(2) ? 20 : 1000};
   if (maybe()) settings.claim_ttl = Duration{static_cast<int64_t>(1 + Below(3000))};
-  if (maybe())
-    settings.no_show = Below(2) == 0 ? protocol::NoShow::kEnd : protocol::NoShow::kRequeue;
+  if (maybe()) settings.no_show = OneIn(2) ? protocol::NoShow::kEnd : protocol::NoShow::kRequeue;
   if (maybe()) settings.requeue_max = static_cast<uint8_t>(Below(3));
   if (maybe()) settings.session_ttl = Duration{static_cast<int64_t>(1 + Below(8000))};
   if (maybe()) {
-    settings.session_renewal =
-        Below(2) == 0 ? protocol::Renewal::kSliding : protocol::Renewal::kFixed;
+    settings.session_renewal = OneIn(2) ? protocol::Renewal::kSliding : protocol::Renewal::kFixed;
   }
-  if (maybe()) settings.waiting_ttl = Duration{static_cast<int64_t>(1000 + Below(60'000))};
-  if (maybe()) settings.max_waiting = Limit{5 + Below(60)};
-  if (maybe()) settings.remember_ttl = Duration{static_cast<int64_t>(1 + Below(20'000))};
+  if (maybe()) {
+    settings.waiting_ttl =
+        OneIn(4) ? Duration{} : Duration{static_cast<int64_t>(1 + Below(60'000))};
+  }
+  if (maybe()) {
+    settings.max_waiting = OneIn(4) ? Limit{} : Limit{Below(2 * names_.visitors())};
+  }
+  // Less than a second is refused.
+  if (maybe()) settings.remember_ttl = Duration{static_cast<int64_t>(900 + Below(20'000))};
   return settings;
 }
 
-void Clients::Take(const std::string& room, const std::string& visitor,
-                   const Answer<protocol::VisitorReply>& answer) {
-  const auto* reply = std::get_if<protocol::VisitorReply>(&answer);
-  if (reply == nullptr) return;
-  const std::string who = room + "/" + visitor;
-  if (reply->token) tokens_[who] = *reply->token;
-  if (reply->admission) held_.push_back({history_.states.size() - 1, *reply->admission, who});
-}
-
-void Clients::TakeReleased() {
-  // Marks rise, so those that have left come first.
-  size_t left = 0;
-  for (; left < held_.size() && held_[left].mark <= history_.released; ++left) {
-    const Held& held = held_[left];
-    const auto [known, added] = history_.admissions.emplace(held.admission, held.who);
-    CHECK_EQ(known->second, held.who);
-  }
-  held_.erase(held_.begin(), held_.begin() + static_cast<ptrdiff_t>(left));
-}
-
-void Clients::AskOperator(Desk& desk, const std::string& room) {
-  const std::string visitor = AnyVisitor();
-  switch (Below(10)) {
-    case 0: {
-      std::optional<std::string> key;
-      if (Below(2) == 0) key = "key-" + std::to_string(Below(2) == 0 ? ++keys_ : keys_);
-      desk.Handle(
-          protocol::AdmitOperation{{room, static_cast<uint32_t>(1 + Below(4)),
-                                    key ? std::optional<std::string_view>(*key) : std::nullopt}});
-      return;
-    }
+Ask Clients::AskOfOperator(Ask ask) {
+  switch (Below(12)) {
+    case 0:
     case 1:
-      return Take(room, visitor,
-                  desk.Handle(protocol::AdmitVisitorOperation{{room, visitor, Below(2) == 0}}));
+      ask.op = Op::kAdmit;
+      ask.count = static_cast<uint32_t>(1 + Below(4));
+      if (OneIn(2)) ask.key = OneIn(2) ? keys_++ : Below(keys_);
+      return ask;
     case 2:
-    case 3: {
-      std::optional<int64_t> block_ms;
-      if (Below(3) == 0) block_ms = static_cast<int64_t>(1 + Below(5000));
-      return Take(room, visitor, desk.Handle(protocol::RevokeOperation{{room, visitor, block_ms}}));
-    }
+    case 3:
+      ask.op = Op::kAdmitVisitor;
+      ask.force = OneIn(2);
+      return ask;
     case 4:
-      if (Below(20) == 0) desk.Handle(protocol::RoomResetOperation{{room}});
-      return;
     case 5:
-      if (Below(20) == 0) desk.Handle(protocol::RoomDeleteOperation{{room, true}});
-      return;
+      ask.op = Op::kRevoke;
+      if (OneIn(3)) ask.block_ms = static_cast<int64_t>(1 + Below(5000));
+      return ask;
+    case 6:
+      ask.op = OneIn(25) ? Op::kRoomReset : Op::kLook;
+      return ask;
+    case 7:
+      ask.op = OneIn(25) ? Op::kRoomDelete : Op::kLook;
+      ask.force = OneIn(2);
+      return ask;
     default:
-      desk.Handle(protocol::RoomSetOperation{{room, AnySettings(), std::nullopt}});
+      ask.op = Op::kRoomSet;
+      ask.settings = std::make_shared<protocol::RoomSettings>(AnySettings());
+      if (OneIn(8)) ask.if_revision = 1 + Below(20);
+      return ask;
   }
 }
 
-void Clients::Ask(Desk& desk) {
-  const std::string room = RoomName(Below(kRooms));
-  if (std::holds_alternative<protocol::Refusal>(desk.LookAtRoom(room))) {
+Ask Clients::AnyAsk() {
+  Ask ask;
+  ask.room = static_cast<uint32_t>(Below(Names::kRooms));
+  ask.visitor = static_cast<uint32_t>(Below(names_.visitors()));
+  if (!has_room_[ask.room]) {
     protocol::RoomSettings settings = AnySettings();
     settings.mode.reset();
     settings.capacity = Limit{1 + Below(8)};
-    desk.Handle(protocol::RoomCreateOperation{{room, settings}});
-    return;
+    ask.op = Op::kRoomCreate;
+    ask.settings = std::make_shared<protocol::RoomSettings>(settings);
+    return ask;
   }
-  const std::string visitor = AnyVisitor();
-  const std::string who = room + "/" + visitor;
-  std::optional<uint8_t> lane;
-  if (Below(4) == 0) lane = static_cast<uint8_t>(Below(3));
-  switch (Below(16)) {
+  if (OneIn(4)) ask.lane = kLanes[Below(kLanes.size() - 1)];
+  const uint64_t known = KnownOf(ask.room, ask.visitor).admission;
+  const auto show_token = [&] { ask.admission = known != 0 && !OneIn(8) ? known : Below(200); };
+  switch (Below(20)) {
     case 0:
     case 1:
     case 2:
     case 3:
-      return Take(room, visitor, desk.Handle(protocol::JoinOperation{{room, visitor, lane}}));
     case 4:
+      ask.op = Op::kJoin;
+      return ask;
     case 5:
-      return Take(room, visitor, desk.Handle(protocol::EnterOperation{{room, visitor, lane}}));
     case 6:
+      ask.op = Op::kEnter;
+      return ask;
     case 7:
-      return Take(room, visitor, desk.Handle(protocol::StatusOperation{{room, visitor}}));
     case 8:
-      return Take(room, visitor, desk.Handle(protocol::LeaveOperation{{room, visitor}}));
+      ask.op = Op::kStatus;
+      return ask;
     case 9:
+      ask.op = Op::kLeave;
+      return ask;
     case 10:
-      return Take(room, visitor,
-                  desk.Handle(protocol::ClaimOperation{{room, visitor, AnyToken(who)}}));
+      ask.op = Op::kVerify;
+      break;
     case 11:
-      return Take(room, visitor,
-                  desk.Handle(protocol::TouchOperation{{room, visitor, AnyToken(who)}}));
     case 12:
-    case 13: {
-      std::optional<std::string_view> token;
-      if (Below(4) != 0) token = AnyToken(who);
-      const Outcome outcome = Below(2) == 0 ? Outcome::kCompleted : Outcome::kCancelled;
-      return Take(room, visitor,
-                  desk.Handle(protocol::FinishOperation{{room, visitor, token, outcome}}));
-    }
+    case 13:
+      ask.op = Op::kClaim;
+      break;
     case 14:
-      return Take(room, visitor,
-                  desk.Handle(protocol::VerifyOperation{{room, visitor, AnyToken(who)}}));
+      ask.op = Op::kTouch;
+      break;
+    case 15:
+    case 16:
+    case 17:
+      ask.op = Op::kFinish;
+      ask.outcome = OneIn(2) ? Outcome::kCompleted : Outcome::kCancelled;
+      if (OneIn(4)) return ask;
+      break;
     default:
-      AskOperator(desk, room);
+      return AskOfOperator(ask);
   }
+  show_token();
+  return ask;
+}
+
+void Clients::Act() {
+  const auto connection = static_cast<uint32_t>(Below(network_.connections()));
+  if (!network_.CanSend(connection)) return;
+  std::deque<Ask>& again = again_[connection];
+  if (again.empty()) {
+    network_.Send(connection, AnyAsk());
+    return;
+  }
+  network_.Send(connection, std::move(again.front()));
+  again.pop_front();
+}
+
+// ---- hearing ----
+
+void Clients::TakeAdmission(uint64_t admission, uint32_t room, uint32_t visitor) {
+  const std::pair<uint32_t, uint32_t> whose{room, visitor};
+  const auto [known, added] = admissions_.emplace(admission, whose);
+  CHECK(known->second == whose);
+}
+
+void Clients::Take(const Ask& ask, const Network::Answer& answer) {
+  const Told& told = answer.told;
+  if (told.refusal == ErrorCode::kNotFound && answer.room_number == 0) has_room_[ask.room] = false;
+  if (answer.room_number != 0) has_room_[ask.room] = true;
+  for (const auto& [visitor, admission] : told.admitted) {
+    TakeAdmission(admission, ask.room, visitor);
+  }
+  if (!told.state || !told.arrival) return;
+  if (told.admission) TakeAdmission(*told.admission, ask.room, ask.visitor);
+
+  Known& known = KnownOf(ask.room, ask.visitor);
+  if (answer.order < known.order) return;  // overtaken
+  const Known now{answer.order,         answer.room_number,         *told.state,
+                  *told.arrival,        told.admission.value_or(0), told.ahead.value_or(0),
+                  answer.entered_before};
+  // What a memory tells may be older than what was told of the visitor present.
+  if (now.state == State::kEnded) {
+    known.order = now.order;
+    return;
+  }
+  if (known.room_number == now.room_number) {
+    CHECK_GE(now.arrival, known.arrival);
+    if (now.admission != 0) CHECK_GE(now.admission, known.admission);
+    if (now.state == State::kWaiting && now.arrival == known.arrival) {
+      CHECK(known.state == State::kWaiting);
+      CHECK_LE(now.ahead, known.ahead + (now.entered_before - known.entered_before));
+    }
+  }
+  const uint64_t admission = now.admission != 0 ? now.admission : known.admission;
+  known = now;
+  known.admission = admission;
+}
+
+void Clients::Break(uint32_t connection) {
+  std::deque<Ask>& again = again_[connection];
+  std::vector<Ask> lost = network_.Break(connection);
+  if (OneIn(3)) {
+    again.clear();  // vanished
+    return;
+  }
+  for (Ask& ask : lost) again.push_back(std::move(ask));
+}
+
+void Clients::BreakAll() {
+  for (uint32_t connection = 0; connection < again_.size(); ++connection) Break(connection);
+}
+
+void Clients::ForgetTold() {
+  known_.assign(known_.size(), Known{});
+  admissions_.clear();
 }
 
 }  // namespace anteroom::sim

@@ -1,53 +1,70 @@
-// The people of a simulation, their applications and their operator: one random request at a time.
+// The applications on the other end of the connections, and the operator: what they ask, that they
+// ask again when a connection breaks or vanish instead, and what they make of the answers: nobody
+// is moved back, no admission is told of two people, no position gets worse without a cause.
+//
+// Threads: none; one owner.
 #ifndef ANTEROOM_TESTS_SIM_CLIENTS_H_
 #define ANTEROOM_TESTS_SIM_CLIENTS_H_
 
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <random>
-#include <string>
+#include <utility>
 #include <vector>
 
-#include "protocol/messages.h"
-#include "server/engine/desk.h"
-#include "tests/sim/simulation.h"
+#include "absl/container/flat_hash_map.h"
+#include "tests/sim/ask.h"
+#include "tests/sim/names.h"
+#include "tests/sim/network.h"
 
 namespace anteroom::sim {
 
 class Clients {
  public:
-  Clients(std::mt19937_64* random, History* history) : random_(*random), history_(*history) {}
+  // All outlive it.
+  Clients(std::mt19937_64* random, Network* network, const Names* names);
 
-  // Makes what rooms are missing, then asks something.
-  void Ask(Desk& desk);
-  // What has been answered up to history->released has left.
-  void TakeReleased();
-  // What had not left by then never did.
-  void LoseUnreleased() { held_.clear(); }
-
-  static std::string RoomName(uint64_t number) { return "room-" + std::to_string(number); }
-  static constexpr uint64_t kRooms = 3;
+  // One of them asks something, if one at random may.
+  void Act();
+  // An answer has come.
+  void Take(const Ask& ask, const Network::Answer& answer);
+  // A connection breaks, or all do because the daemon is gone. What was asked is asked again, or
+  // the client has vanished.
+  void Break(uint32_t connection);
+  void BreakAll();
+  // What was told may have been lost, which was agreed to.
+  void ForgetTold();
 
  private:
-  struct Held {
-    uint64_t mark;
-    uint64_t admission;
-    std::string who;
+  // The latest that was told of a visitor.
+  struct Known {
+    uint64_t order = 0;
+    uint32_t room_number = 0;
+    protocol::State state = protocol::State::kEnded;
+    uint64_t arrival = 0;
+    uint64_t admission = 0;
+    uint64_t ahead = 0;
+    uint64_t entered_before = 0;
   };
 
   uint64_t Below(uint64_t limit) { return random_() % limit; }
-  std::string AnyVisitor();
-  std::string_view AnyToken(const std::string& who);
+  bool OneIn(uint64_t chance) { return Below(chance) == 0; }
+  Ask AnyAsk();
+  Ask AskOfOperator(Ask ask);
   protocol::RoomSettings AnySettings();
-  void AskOperator(Desk& desk, const std::string& room);
-  void Take(const std::string& room, const std::string& visitor,
-            const Answer<protocol::VisitorReply>& answer);
+  Known& KnownOf(uint32_t room, uint32_t visitor) {
+    return known_[room * names_.visitors() + visitor];
+  }
+  void TakeAdmission(uint64_t admission, uint32_t room, uint32_t visitor);
 
   std::mt19937_64& random_;
-  History& history_;
-  std::map<std::string, protocol::Token> tokens_;  // the last one that "room/visitor" was told
-  std::vector<Held> held_;
-  uint64_t keys_ = 0;
+  Network& network_;
+  const Names& names_;
+  std::vector<std::deque<Ask>> again_;                                       // by connection
+  std::vector<Known> known_;                                                 // by room and visitor
+  std::vector<bool> has_room_;                                               // as far as they know
+  absl::flat_hash_map<uint64_t, std::pair<uint32_t, uint32_t>> admissions_;  // room, visitor
+  uint64_t keys_ = 1;
 };
 
 }  // namespace anteroom::sim

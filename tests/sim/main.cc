@@ -1,93 +1,95 @@
-// Runs simulations: `sim [--seed N] [--steps N] [--seconds N]`. Without a seed, seeds from a random
-// one on, for so many seconds (default 10); with one, that one alone. The last line is
-// `N passed, N failed`, counted in seeds.
+// Runs simulations.
+//
+//   sim [--seed N] [--steps N] [--seconds N] [--seeds N] [--jobs N]
+//
+// With a seed that one alone; else one seed after another from a random one on, in `jobs` threads
+// (default: all processors), for so many seconds (default 10) or until so many seeds are done. The
+// last line is `N passed, N failed`, counted in seeds.
+//
+// Built with -DANTEROOM_CANARIES also `--canary NAME`, which plants a bug, and `--canaries`, which
+// plants one after another and ends with how many were found (`N passed`).
 
-#include <chrono>
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
-#include <optional>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "server/base/check.h"
-#include "tests/sim/simulation.h"
+#include "tests/sim/canaries.h"
+#include "tests/sim/runner.h"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using anteroom::sim::Plan;
+using anteroom::sim::Result;
 
-constexpr uint64_t kStepsDefault = 20'000;
-constexpr uint64_t kSecondsDefault = 10;
+struct Flags {
+  Plan plan;
+  std::string canary;
+  bool canaries = false;
+};
 
-void ThrowCheckFailure(const char* file, int line, std::string_view message) {
-  throw std::logic_error(std::string(file) + ":" + std::to_string(line) + ": " +
-                         std::string(message));
-}
-
-bool Simulate(uint64_t seed, uint64_t steps, anteroom::sim::Totals* sums) {
-  try {
-    anteroom::sim::Simulation simulation(seed);
-    simulation.Run(steps);
-    const anteroom::sim::Totals& totals = simulation.totals();
-    sums->steps += totals.steps;
-    sums->records += totals.records;
-    sums->batches += totals.batches;
-    sums->starts += totals.starts;
-    sums->power_losses += totals.power_losses;
-    sums->kills += totals.kills;
-    sums->stops += totals.stops;
-    sums->full_disks += totals.full_disks;
-    return true;
-  } catch (const std::exception& failure) {
-    std::printf("failed: %s\n  repeat: make sim SEED=%llu STEPS=%llu\n", failure.what(),
-                static_cast<unsigned long long>(seed), static_cast<unsigned long long>(steps));
-    return false;
+bool Parse(int argc, char** argv, Flags* flags) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (flag == "--canaries") {
+      flags->canaries = true;
+      continue;
+    }
+    if (++i == argc) return false;
+    if (flag == "--canary") {
+      flags->canary = argv[i];
+      continue;
+    }
+    char* end = nullptr;
+    const uint64_t value = std::strtoull(argv[i], &end, 0);
+    if (end == argv[i] || *end != '\0') return false;
+    if (flag == "--seed") {
+      flags->plan.first_seed = value;
+      flags->plan.seeds_max = 1;
+    } else if (flag == "--steps") {
+      flags->plan.steps = value;
+    } else if (flag == "--seconds") {
+      flags->plan.seconds = value;
+    } else if (flag == "--seeds") {
+      flags->plan.seeds_max = value;
+      flags->plan.seconds = UINT32_MAX;
+    } else if (flag == "--jobs") {
+      flags->plan.jobs = static_cast<unsigned>(value);
+    } else {
+      return false;
+    }
   }
+  return true;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::optional<uint64_t> seed;
-  uint64_t steps = kStepsDefault;
-  uint64_t seconds = kSecondsDefault;
-  for (int i = 1; i < argc; i += 2) {
-    const std::string_view flag = argv[i];
-    char* end = nullptr;
-    const uint64_t value = i + 1 < argc ? std::strtoull(argv[i + 1], &end, 0) : 0;
-    const bool whole = end != nullptr && end != argv[i + 1] && *end == '\0';
-    if (whole && flag == "--seed") {
-      seed = value;
-    } else if (whole && flag == "--steps") {
-      steps = value;
-    } else if (whole && flag == "--seconds") {
-      seconds = value;
-    } else {
-      std::fprintf(stderr, "usage: %s [--seed N] [--steps N] [--seconds N]\n", argv[0]);
-      return 2;
-    }
-  }
-  anteroom::SetCheckFailureHandler(ThrowCheckFailure);
+  Flags flags;
   std::random_device device;
-  uint64_t next_seed = seed.value_or(uint64_t{device()} << 16);
-  const Clock::time_point end = Clock::now() + std::chrono::seconds(seconds);
-  unsigned passed = 0;
-  unsigned failed = 0;
-  anteroom::sim::Totals sums;
-  do {
-    ++(Simulate(next_seed++, steps, &sums) ? passed : failed);
-  } while (!seed && failed == 0 && Clock::now() < end);
-  const auto count = [](uint64_t number) { return static_cast<unsigned long long>(number); };
-  std::printf(
-      "%llu steps, %llu records in %llu batches, %llu starts, %llu power losses, %llu kills, %llu "
-      "clean "
-      "stops, %llu full disks\n",
-      count(sums.steps), count(sums.records), count(sums.batches), count(sums.starts),
-      count(sums.power_losses), count(sums.kills), count(sums.stops), count(sums.full_disks));
-  std::printf("%u passed, %u failed\n", passed, failed);
-  return failed == 0 ? 0 : 1;
+  flags.plan.first_seed = uint64_t{device()} << 16;
+  flags.plan.jobs = std::max(1u, std::thread::hardware_concurrency());
+  if (!Parse(argc, argv, &flags)) {
+    std::fprintf(stderr, "usage: %s [--seed N] [--steps N] [--seconds N] [--seeds N] [--jobs N]\n",
+                 argv[0]);
+    return 2;
+  }
+  if (flags.canaries) return anteroom::sim::FindCanaries(flags.plan);
+  if (!flags.canary.empty() && !anteroom::sim::PlantCanary(flags.canary)) {
+    std::fprintf(stderr, "no such bug can be planted in this build: %s\n", flags.canary.c_str());
+    return 2;
+  }
+  const Result result = anteroom::sim::Run(flags.plan);
+  if (result.failure) {
+    std::printf("failed: %s\n  repeat: %s\n", result.failure->what.c_str(),
+                anteroom::sim::CommandOf(*result.failure, flags.canary).c_str());
+  }
+  std::printf("%s\n", anteroom::sim::ToText(result.totals).c_str());
+  std::printf("%u passed, %u failed\n", result.passed, result.failure ? 1 : 0);
+  return result.failure ? 1 : 0;
 }

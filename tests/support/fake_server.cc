@@ -109,6 +109,16 @@ void FakeServer::SetGreeting(Greeting greeting) {
   greeting_ = greeting;
 }
 
+void FakeServer::AskForCredentials(std::string challenge) {
+  const std::lock_guard lock(mutex_);
+  challenge_ = std::move(challenge);
+}
+
+std::string FakeServer::key_id() {
+  const std::lock_guard lock(mutex_);
+  return key_id_;
+}
+
 void FakeServer::StopReading() {
   const std::lock_guard lock(mutex_);
   reading_ = false;
@@ -262,7 +272,7 @@ void FakeServer::Read(int number) {
   }
   for (Received& request : requests) {
     if (request.operation() == protocol::Operation::kHello) {
-      Greet(number, request.header);
+      Greet(request);
     } else if (handler) {
       handler(*this, request);
     } else {
@@ -273,16 +283,18 @@ void FakeServer::Read(int number) {
   }
 }
 
-void FakeServer::Greet(int connection, const protocol::FrameHeader& header) {
-  Received hello{connection, header, {}};
+void FakeServer::Greet(const Received& hello) {
   Greeting greeting;
+  protocol::HelloReply reply{protocol::kVersionMax, "fake"};
   {
     const std::lock_guard lock(mutex_);
     greeting = greeting_;
+    reply.challenge = challenge_;
+    key_id_ = hello.As<protocol::Operation::kHello>().key_id.value_or("");
   }
   switch (greeting) {
     case Greeting::kGreet:
-      Reply(hello, protocol::HelloReply{protocol::kVersionMax, "fake"});
+      Reply(hello, reply);
       break;
     case Greeting::kRefuse: {
       protocol::Refusal refusal =
@@ -295,7 +307,7 @@ void FakeServer::Greet(int connection, const protocol::FrameHeader& header) {
       Reply(hello, protocol::HelloReply{protocol::kVersionMax + 1, "fake"});
       break;
     case Greeting::kNonsense:
-      SendBytes(connection, "HTTP/1.1 400 Bad Request\r\n\r\n");
+      SendBytes(hello.connection, "HTTP/1.1 400 Bad Request\r\n\r\n");
       break;
     case Greeting::kSilent:
       break;

@@ -21,6 +21,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -68,6 +69,10 @@ class FakeServer {
   void Start();
 
   void SetGreeting(Greeting greeting);
+  // From here on HELLO's reply has this challenge; `authenticate` is a request like any other.
+  void AskForCredentials(std::string challenge);
+  // The key_id of the last HELLO; empty when none was said.
+  std::string key_id();
   // The `count`th connection, from 1, has been greeted (or what SetGreeting says).
   void WaitForConnection(int count);
   int connections();
@@ -126,7 +131,7 @@ class FakeServer {
   void Run();
   void Accept();
   void Read(int connection);
-  void Greet(int connection, const protocol::FrameHeader& header);
+  void Greet(const Received& hello);
   void Wake();
   template <typename Condition>
   void WaitFor(std::unique_lock<std::mutex>& lock, const char* what, Condition condition);
@@ -143,6 +148,8 @@ class FakeServer {
   int connections_ = 0;
   int greeted_ = 0;
   Greeting greeting_ = Greeting::kGreet;
+  std::optional<std::string> challenge_;
+  std::string key_id_;
   std::map<int, Connection> open_;
   std::deque<Received> received_;
   std::function<void(FakeServer&, const Received&)> handler_;

@@ -17,6 +17,7 @@
 
 #include "protocol/frame.h"
 #include "protocol/operations.h"
+#include "protocol/proof.h"
 
 namespace anteroom {
 
@@ -73,6 +74,32 @@ class RawClient {
     if (!Ask<protocol::Operation::kHello>(0, {})) return false;
     const auto frame = Read();
     return frame && frame->header.kind == protocol::FrameKind::kReply;
+  }
+
+  // Says hello as `name`; the challenge, or nothing when there is none.
+  std::optional<std::string> HelloAs(std::string_view name) {
+    protocol::HelloRequest hello;
+    hello.key_id = name;
+    if (!Ask<protocol::Operation::kHello>(0, hello)) return std::nullopt;
+    const auto frame = Read();
+    if (!frame || frame->header.kind != protocol::FrameKind::kReply) return std::nullopt;
+    const auto reply = frame->As<protocol::HelloReply>();
+    return reply ? reply->challenge : std::nullopt;
+  }
+  // Proves the secret for a challenge; whether the daemon took it, and has proven the same.
+  bool Prove(std::string_view name, const std::string& secret, std::string_view challenge) {
+    const protocol::Secret key = *protocol::Secret::FromText(secret);
+    const std::string nonce = protocol::NewNonce();
+    const protocol::Handshake handshake{protocol::kVersionMax, name, challenge, nonce};
+    const protocol::Proof proof = MakeProof(key, protocol::Prover::kClient, handshake);
+    const auto reply =
+        Call<protocol::Operation::kAuthenticate>({nonce, {proof.data(), proof.size()}});
+    return reply &&
+           protocol::SameProof(MakeProof(key, protocol::Prover::kDaemon, handshake), reply->proof);
+  }
+  bool Authenticate(std::string_view name, const std::string& secret) {
+    const auto challenge = HelloAs(name);
+    return challenge && Prove(name, secret, *challenge);
   }
 
   // The next frame; nothing at the end of the connection, or after ten seconds without one.

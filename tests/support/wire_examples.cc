@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "protocol/operations.h"
+#include "protocol/proof.h"
 #include "tests/support/annotated_hex.h"
 
 namespace anteroom {
@@ -107,9 +108,10 @@ HealthReply Healthy() {
 class Examples {
  public:
   template <Operation kOperation>
-  void Request(const typename RequestOf<kOperation>::Message& message) {
+  void Request(const typename RequestOf<kOperation>::Message& message,
+               std::string_view suffix = "") {
     ++request_id_;
-    Add(kOperation, FrameKind::kRequest, message);
+    Add(kOperation, FrameKind::kRequest, message, suffix);
   }
   template <Operation kOperation>
   void Reply(const typename ReplyOf<kOperation>::Message& message) {
@@ -133,6 +135,22 @@ class Examples {
   uint32_t request_id_ = 0;
   std::vector<WireExample> examples_;
 };
+
+// The handshake of the page: every byte of it can be computed from these.
+void AddCredentials(Examples& examples) {
+  HelloRequest hello;
+  hello.key_id = kExampleName;
+  examples.Request<Operation::kHello>(hello, " key_id");
+  HelloReply reply{1, "anteroomd 0.1.0"};
+  reply.challenge = kExampleChallenge;
+  examples.Add(Operation::kHello, FrameKind::kReply, reply, " challenge");
+  const Secret secret = *Secret::FromText(kExampleSecret);
+  const Handshake handshake{1, kExampleName, kExampleChallenge, kExampleNonce};
+  const Proof ours = MakeProof(secret, Prover::kClient, handshake);
+  examples.Request<Operation::kAuthenticate>({kExampleNonce, {ours.data(), ours.size()}});
+  const Proof theirs = MakeProof(secret, Prover::kDaemon, handshake);
+  examples.Reply<Operation::kAuthenticate>({std::string(theirs.data(), theirs.size())});
+}
 
 void AddDaemon(Examples& examples) {
   examples.Request<Operation::kHello>(HelloRequest{});
@@ -300,6 +318,7 @@ std::vector<WireExample> WireExamples() {
   AddOperator(examples);
   AddRooms(examples);
   AddLists(examples);
+  AddCredentials(examples);
   return examples.Take();
 }
 

@@ -12,6 +12,12 @@
 
 namespace anteroom {
 
+// Of the page's handshake.
+inline constexpr std::string_view kExampleName = "shop-1";
+inline constexpr std::string_view kExampleSecret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+inline constexpr std::string_view kExampleChallenge = "daemon's 16bytes";
+inline constexpr std::string_view kExampleNonce = "client's nonce07";
+
 struct WireExample {
   std::string name;   // "join request", or "join reply admitted" when there are several
   std::string frame;  // what the encoder makes of the literal

@@ -20,6 +20,8 @@ namespace anteroom {
   X(Empty)                        \
   X(HelloRequest)                 \
   X(HelloReply)                   \
+  X(AuthenticateRequest)          \
+  X(AuthenticateReply)            \
   X(PingReply)                    \
   X(HealthReply)                  \
   X(StatsRequest)                 \

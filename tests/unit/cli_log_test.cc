@@ -68,7 +68,7 @@ void WriteSome(Writer& writer) {
   settings.rate = protocol::Rate{50, 1000};
   writer.Append(0, command::RoomCreate{"concert", settings});
   writer.Append(5, command::Join{1, "a\xff", 128});
-  writer.Append(5, command::RoomReset{1});
+  writer.Append(5, command::RoomReset{1, "anna"});
   writer.Append(7, command::Join{2, "bob", 0});
   writer.Append(8, command::Join{77, "nobody", 0});
   writer.Append(9, command::Tick{});
@@ -111,7 +111,8 @@ TEST_CASE("cli log: dump shows each record, with rooms by name") {
   REQUIRE(OneLine(records[1]) == R"({"sequence":2,"at_ms":5,"type":"join","room":"concert",)"
                                  R"("room_number":1,"visitor":"a\\xff","lane":128})");
   REQUIRE(OneLine(records[2]) ==
-          R"({"sequence":3,"at_ms":5,"type":"room_reset","room":"concert","room_number":1})");
+          R"({"sequence":3,"at_ms":5,"type":"room_reset","room":"concert","room_number":1,)"
+          R"("by":"anna"})");
   REQUIRE(records[3]["room"] == "concert");
   REQUIRE(records[3]["room_number"] == 2);
   REQUIRE_FALSE(records[4].contains("room"));

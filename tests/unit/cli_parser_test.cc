@@ -23,7 +23,7 @@ std::vector<std::string> Words(const std::string& line) {
 }
 
 Parsed ParseLine(const std::string& line, std::string_view server = {}) {
-  return Parse(Words(line), server);
+  return Parse(Words(line), {.server = server});
 }
 
 Arguments Right(const std::string& line, std::string_view command) {
@@ -131,6 +131,24 @@ TEST_CASE("cli: the environment names the daemon unless the command line does") 
   CHECK(Contains(ParseLine("ping", "nonsense").wrong.value(), "ANTEROOM_SERVER"));
 }
 
+TEST_CASE("cli: credentials are a file, named by an option or the environment") {
+  CHECK(Right("ping", "ping").credentials_path.empty());
+  CHECK(Right("--credentials a.file ping", "ping").credentials_path == "a.file");
+  CHECK(Right("ping --credentials=/b/file", "ping").credentials_path == "/b/file");
+  const Environment environment{.server = {}, .credentials_path = "env.file"};
+  CHECK(Parse(Words("ping"), environment).arguments.credentials_path == "env.file");
+  CHECK(Parse(Words("ping --credentials a.file"), environment).arguments.credentials_path ==
+        "a.file");
+  CHECK(Contains(Wrong("ping --credentials"), "--credentials"));
+
+  const Arguments made = Right("credentials new shop-1 app", "credentials new");
+  CHECK(made.name == "shop-1");
+  CHECK(made.role == protocol::Role::kApp);
+  CHECK(Contains(Wrong("credentials new Shop app"), "1 to 64 of a-z"));
+  CHECK(Contains(Wrong("credentials new shop anyone"), "reader, app or operator"));
+  CHECK(Contains(Wrong("credentials new shop"), "ROLE is missing"));
+}
+
 TEST_CASE("cli: rooms and visitors may have the names of commands") {
   const Arguments join = Right("join status room", "join");
   CHECK(join.room == "status");
@@ -178,7 +196,7 @@ TEST_CASE("cli: ids are bytes") {
   CHECK(Right("join concert 'x'", "join").visitor == "'x'");
   CHECK(Contains(Wrong("join concert a\\n"), "backslash"));
   CHECK(Contains(Wrong("join concert " + std::string(256, 'a')), "1 to 255 bytes"));
-  CHECK(Parse({"join", "concert", ""}, "").wrong.has_value());
+  CHECK(Parse({"join", "concert", ""}, {}).wrong.has_value());
 }
 
 TEST_CASE("cli: a mistyped name is told the nearest right one") {
@@ -253,7 +271,8 @@ TEST_CASE("cli: the help shows every command with its usage and an example that 
 
 TEST_CASE("cli: every operation has its command") {
   // Batches are for programs, and a connection is opened and watched by the library.
-  const std::set<std::string> no_command = {"hello", "join_many", "status_many", "unwatch"};
+  const std::set<std::string> no_command = {"hello", "authenticate", "join_many", "status_many",
+                                            "unwatch"};
   const std::set<std::string> with_another = {"watch_room", "admit_visitor"};
   for (int number = 0; number < 256; ++number) {
     const auto info = protocol::FindOperation(static_cast<uint8_t>(number));

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "protocol/duration.h"
+#include "server/engine/engine.h"
 
 namespace anteroom {
 namespace {
@@ -72,6 +73,52 @@ TEST_CASE("command: every record has its bytes") {
            "16" + at + "01" + "07000000" + "0176" + "0001000000000000");
 }
 
+TEST_CASE("command: what an operator did can say who it was") {
+  protocol::RoomSettings settings;
+  settings.capacity = protocol::Limit{5};
+  const std::string at = "0201000000000000";
+  const std::string ann = "03616e6e";
+  CHECK_EQ(RecordOf(command::RoomCreate{"ab", settings, "ann"}),
+           "02" + at + "01" + "026162" + "08000000" + "0500000000000000" + ann);
+  CHECK_EQ(RecordOf(command::RoomSet{7, settings, "ann"}),
+           "03" + at + "01" + "07000000" + "08000000" + "0500000000000000" + ann);
+  CHECK_EQ(RecordOf(command::RoomDelete{7, "ann"}), "04" + at + "01" + "07000000" + ann);
+  CHECK_EQ(RecordOf(command::RoomReset{7, "ann"}), "05" + at + "01" + "07000000" + ann);
+  CHECK_EQ(RecordOf(command::Finish{7, "v", 9, protocol::Outcome::kCompleted, "ann"}),
+           "0e" + at + "01" + "07000000" + "0176" + "0900000000000000" + "01" + ann);
+  CHECK_EQ(RecordOf(command::Admit{7, 3, "k", "ann"}),
+           "14" + at + "03" + "07000000" + "03000000" + "016b" + ann);
+  CHECK_EQ(RecordOf(command::Admit{7, 3, std::nullopt, "ann"}),
+           "14" + at + "02" + "07000000" + "03000000" + ann);
+  CHECK_EQ(RecordOf(command::AdmitVisitor{7, "v", true, "ann"}),
+           "15" + at + "01" + "07000000" + "0176" + "01" + ann);
+  CHECK_EQ(RecordOf(command::Revoke{7, "v", 256, "ann"}),
+           "16" + at + "03" + "07000000" + "0176" + "0001000000000000" + ann);
+}
+
+TEST_CASE("command: who did it changes nothing") {
+  Engine anonymous((EngineOptions()));
+  Engine named((EngineOptions()));
+  Effects effects;
+  const auto apply = [&](auto one) {
+    anonymous.Apply(1, one, &effects);
+    one.by = "ann";
+    named.Apply(1, one, &effects);
+    CHECK_EQ(anonymous.digest(), named.digest());
+  };
+  protocol::RoomSettings settings = protocol::DefaultSettings();
+  settings.capacity = protocol::Limit{5};
+  settings.rate = protocol::Rate{};
+  apply(command::RoomCreate{"ab", settings});
+  apply(command::RoomSet{1, settings});
+  apply(command::AdmitVisitor{1, "v", true});
+  apply(command::Finish{1, "v", 1, protocol::Outcome::kCompleted});
+  apply(command::Admit{1, 3, "k"});
+  apply(command::Revoke{1, "w", 256});
+  apply(command::RoomReset{1});
+  apply(command::RoomDelete{2});
+}
+
 TEST_CASE("command: an unknown type and a time before the beginning are no records") {
   int64_t at_ms;
   Command command;
@@ -96,6 +143,10 @@ TEST_CASE("command: what the engine cannot hold is no record") {
   protocol::RoomSettings settings;
   CHECK(is_record(command::RoomCreate{"room", settings}));
   CHECK_FALSE(is_record(command::RoomCreate{"no room", settings}));
+  CHECK(is_record(command::RoomDelete{7, std::string(64, 'a')}));
+  CHECK_FALSE(is_record(command::RoomDelete{7, std::string(65, 'a')}));
+  CHECK_FALSE(is_record(command::RoomDelete{7, ""}));
+  CHECK_FALSE(is_record(command::RoomDelete{7, "Ann\n"}));
   settings.claim_ttl = protocol::Duration{INT64_MAX};
   CHECK_FALSE(is_record(command::RoomSet{7, settings}));
 }

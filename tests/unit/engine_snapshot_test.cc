@@ -64,8 +64,9 @@ void LeaveUnfinished(Engine* engine, const std::string& name, bool deleted) {
   }
   const std::vector<std::string> entries = Saved(*engine);
   const uint8_t type = deleted ? snapshot::Dropped::kType : snapshot::PumpPending::kType;
-  REQUIRE(std::any_of(entries.begin(), entries.end(),
-                      [&](const std::string& entry) { return entry[0] == type; }));
+  REQUIRE(std::any_of(entries.begin(), entries.end(), [&](const std::string& entry) {
+    return static_cast<uint8_t>(entry[0]) == type;
+  }));
 }
 
 TEST_CASE("engine snapshot: what was loaded is what was saved, and goes on as it would have") {

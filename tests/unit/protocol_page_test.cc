@@ -86,7 +86,8 @@ TEST_CASE("PROTOCOL.md: every operation has an example of its request and its re
 #undef ANTEROOM_X
   for (const std::string_view name :
        {"hex watch push", "hex watch end", "hex watch_room push", "hex watch_room push events",
-        "hex watch_room end", "hex join refusal"}) {
+        "hex watch_room end", "hex join refusal", "hex hello request key_id",
+        "hex hello reply challenge"}) {
     CHECK(Page().blocks.count(name) == 1);
   }
 }
@@ -160,22 +161,20 @@ TEST_CASE("PROTOCOL.md: the limits are those of the code") {
   CHECK(limits["people of an admit"] == std::to_string(protocol::kAdmitCountMax));
   CHECK(limits["entries of a page"] == std::to_string(protocol::kPageItemsMax));
   CHECK(limits["visitors of a watch"] == std::to_string(protocol::kWatchVisitorsMax));
+  CHECK(limits["name of credentials"] == bytes(protocol::kCredentialNameBytesMax));
+  CHECK(limits["challenge and nonce"] == bytes(protocol::kNonceBytes));
+  CHECK(limits["proof"] == bytes(protocol::kProofBytes));
   CHECK(limits["events of a push"] == std::to_string(protocol::kRoomEventsMax));
 }
 
 // ---- the table of operations ----
 
-std::string NameOfAccess(protocol::Access access) {
-  constexpr std::string_view kNames[] = {"open", "read", "change", "operator"};
-  return std::string(kNames[static_cast<size_t>(access)]);
-}
-
 TEST_CASE("PROTOCOL.md: the table of operations is that of the code") {
   std::vector<TableRow> expected;
-#define ANTEROOM_X(number, Name, name, Request, Reply, access, summary)                            \
+#define ANTEROOM_X(number, Name, name, Request, Reply, least_role, summary)                        \
   expected.push_back({std::to_string(number), name, std::string(MessageName<protocol::Request>()), \
                       std::string(MessageName<protocol::Reply>()),                                 \
-                      NameOfAccess(protocol::Access::access)});
+                      std::string(NameOf(protocol::Role::least_role))});
   ANTEROOM_OPERATIONS(ANTEROOM_X)
 #undef ANTEROOM_X
   CHECK(InUse("Operations", 5) == Shown(expected));
@@ -190,6 +189,33 @@ TEST_CASE("PROTOCOL.md: the table of operations is that of the code") {
       CHECK(protocol::ParseErrorCode(error).has_value());
     }
   }
+}
+
+TEST_CASE("PROTOCOL.md: what each role may do is what the code says") {
+  const std::vector<TableRow> rows = TableOf("Roles");
+  REQUIRE(rows.size() == protocol::RoleNames().size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    CHECK(rows[i][0] == protocol::RoleNames()[i]);
+    std::set<std::string> expected;
+#define ANTEROOM_X(number, Name, name, Request, Reply, least_role, summary) \
+  if (NameOf(protocol::Role::least_role) == rows[i][0]) expected.insert(name);
+    ANTEROOM_OPERATIONS(ANTEROOM_X)
+#undef ANTEROOM_X
+    std::string operations = rows[i][1];
+    if (rows[i][0] == "operator") {
+      const size_t more = operations.find(", and finish without a token");
+      REQUIRE(more != std::string::npos);
+      operations.resize(more);
+    }
+    std::istringstream words(operations);
+    std::set<std::string> said;
+    for (std::string word; words >> word;) said.insert(word);
+    CHECK(said == expected);
+  }
+  CHECK(LeastRole(protocol::FinishOperation{{"room", "ann", "token", {}}}) == protocol::Role::kApp);
+  CHECK(LeastRole(protocol::FinishOperation{{"room", "ann", {}, {}}}) == protocol::Role::kOperator);
+  CHECK(LeastRole(protocol::JoinManyOperation{}) == protocol::Role::kApp);
+  CHECK(LeastRole(protocol::ClockAdvanceOperation{}) == protocol::Role::kOperator);
 }
 
 // ---- the fields of messages ----

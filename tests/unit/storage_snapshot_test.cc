@@ -5,22 +5,16 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "server/engine/engine.h"
 #include "server/storage/compaction.h"
-#include "server/storage/data_directory.h"
 #include "server/storage/engine_replay.h"
-#include "server/storage/log_batch.h"
-#include "server/storage/log_writer.h"
 #include "server/storage/snapshot_file.h"
 #include "server/storage/storage_status.h"
-#include "tests/support/log_harness.h"
+#include "tests/support/logged_engine.h"
 #include "tests/support/memory_files.h"
-#include "tests/support/random_commands.h"
 #include "tests/support/seed.h"
 
 namespace anteroom::storage {
@@ -28,77 +22,11 @@ namespace {
 
 constexpr char kArchive[] = "archive";
 
-// An engine with its log, and commands at random.
-class LoggedEngine {
- public:
-  absl::Status Start(Files& files) {
-    auto opened = DataDirectory::Open(files, kTestDirectory);
-    if (!opened.ok()) return opened.status();
-    directory_ = *std::move(opened);
-    const auto secrets = directory_->LoadOrCreateSecrets([] { return std::string("secret"); });
-    if (!secrets.ok()) return secrets.status();
-    EngineReplay replay(engine_.get());
-    auto log = RecoverLog(files, kTestDirectory, {.mode = RecoveryMode::kMend}, replay);
-    if (!log.ok()) return log.status();
-    log_ = *std::move(log);
-    LogOptions options = SmallLog();
-    options.initial_mark = MarkOf(*engine_);
-    auto writer = LogWriter::Open(files, kTestDirectory, log_, std::move(options));
-    if (!writer.ok()) return writer.status();
-    writer_ = *std::move(writer);
-    builder_.emplace(log_.next_sequence, writer_->frame_payload_bytes_max());
-    return absl::OkStatus();
-  }
-
-  // Applies and writes some more.
-  absl::Status Run(RandomCommands& commands, int records) {
-    Effects effects;
-    for (int i = 0; i < records; ++i) {
-      const std::string record = commands.Next();
-      int64_t at_ms = 0;
-      Command command;
-      CHECK(DecodeRecord(record, &at_ms, &command));
-      builder_->Stage(builder_->OpensFrame(record.size()) ? MarkOf(*engine_) : EngineMark(),
-                      record);
-      effects.Clear();
-      engine_->Apply(at_ms, command, &effects);
-      if (i % 5 != 0 && i + 1 < records) continue;
-      Batch batch = builder_->Seal();
-      const absl::Status status = writer_->Write(batch);
-      if (!status.ok()) return status;
-      builder_->Recycle(std::move(batch));
-    }
-    return absl::OkStatus();
-  }
-
-  uint32_t open_segment() const { return writer_->segment_number(); }
-  const RecoveredLog& log() const { return log_; }
-  EngineMark mark() { return MarkOf(*engine_); }
-
- private:
-  std::unique_ptr<Engine> engine_ = std::make_unique<Engine>(EngineOptions{});
-  std::unique_ptr<DataDirectory> directory_;
-  RecoveredLog log_;
-  std::unique_ptr<LogWriter> writer_;
-  std::optional<BatchBuilder> builder_;
-};
-
 absl::Status Compact(Files& files, uint32_t segment, const std::string& archive = "") {
   const std::atomic<bool> cancel = false;
   const auto made = MakeSnapshot(files, kTestDirectory, segment, 3, cancel);
   if (!made.ok()) return made.status();
   return RemoveCovered(files, kTestDirectory, segment, archive);
-}
-
-// The state that a directory gives, or why it gives none.
-absl::StatusOr<EngineMark> StateOf(Files& files, const std::string& directory = kTestDirectory,
-                                   bool archive = false) {
-  Engine engine(EngineOptions{.index_seed = 9});
-  EngineReplay replay(&engine);
-  const auto log = RecoverLog(files, directory, {.archive = archive}, replay);
-  if (!log.ok()) return log.status();
-  engine.check_invariants();
-  return MarkOf(engine);
 }
 
 std::string SnapshotPath(uint32_t segment) {
@@ -303,7 +231,7 @@ TEST_CASE("snapshot: the archive keeps what is covered, reads from its beginning
     Engine engine(EngineOptions{});
     EngineReplay replay(&engine);
     const auto header =
-        ReadSnapshot(disk, kTestDirectory, snapshots.back(),
+        ReadSnapshot(disk, SnapshotPath(snapshots.back()), SnapshotKind::kSnapshot,
                      [&](const auto& entries) { return replay.SnapshotEntries(entries); });
     REQUIRE(header.ok());
     at_last = header->mark;

@@ -5,7 +5,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 
 table='
-protocol        protocol                                                                    absl
+protocol        protocol                                                                    absl openssl
 server/base     server/base protocol                                                        absl xxhash
 server/engine   server/engine server/base protocol                                          absl xxhash
 server/storage  server/storage server/engine server/base protocol                           absl xxhash

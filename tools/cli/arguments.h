@@ -20,6 +20,7 @@ enum class OutputForm { kText, kJson };
 // Of what a command does not take, the value stays as it is here. Visitors and keys are bytes.
 struct Arguments {
   std::string server{kDefaultServer};
+  std::string credentials_path;  // empty: none
   OutputForm output = OutputForm::kText;
   bool yes = false;
 
@@ -34,12 +35,16 @@ struct Arguments {
   std::optional<std::string> key;
   bool over = false;
   bool archive = false;
+  bool move = false;
   bool force = false;
   std::optional<int64_t> block_ms;
   protocol::RoomSettings settings;
   std::optional<uint64_t> if_revision;
   std::optional<int64_t> duration_ms;
   std::string path;
+  std::string data_directory;
+  std::string name;
+  std::optional<protocol::Role> role;
 
   // rehearse
   std::optional<double> speed;

@@ -21,9 +21,9 @@ ExitStatus Run(const Parsed& parsed, Console& console) {
 
 }  // namespace
 
-ExitStatus RunCli(const std::vector<std::string>& words, std::string_view server,
+ExitStatus RunCli(const std::vector<std::string>& words, const Environment& environment,
                   Console& console) {
-  const ExitStatus status = Run(Parse(words, server), console);
+  const ExitStatus status = Run(Parse(words, environment), console);
   console.out.flush();
   if (console.out) return status;
   console.err << "anteroom: the output could not be written" << std::endl;

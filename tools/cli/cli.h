@@ -3,16 +3,17 @@
 #define ANTEROOM_TOOLS_CLI_CLI_H_
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tools/cli/console.h"
 #include "tools/cli/exit_status.h"
+#include "tools/cli/parser.h"
 
 namespace anteroom::cli {
 
-// `words` without the program's name; `server` is what ANTEROOM_SERVER says, or empty.
-ExitStatus RunCli(const std::vector<std::string>& words, std::string_view server, Console& console);
+// `words` without the program's name.
+ExitStatus RunCli(const std::vector<std::string>& words, const Environment& environment,
+                  Console& console);
 
 }  // namespace anteroom::cli
 

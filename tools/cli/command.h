@@ -51,6 +51,8 @@ std::vector<Command> PageCommands();
 std::vector<Command> WatchCommands();
 std::vector<Command> DaemonCommands();
 std::vector<Command> LogCommands();
+std::vector<Command> BackupCommands();
+std::vector<Command> CredentialCommands();
 std::vector<Command> RehearseCommands();
 
 }  // namespace anteroom::cli

@@ -17,9 +17,11 @@ constexpr int64_t kCallDeadlineMs = 60'000;
 
 }  // namespace
 
-client::ClientOptions ClientOptionsFor(const std::string& server) {
+client::ClientOptions ClientOptionsFor(const std::string& server,
+                                       const std::string& credentials_path) {
   client::ClientOptions options;
   options.addresses = {server};
+  options.credentials_path = credentials_path;
   options.call_deadline_ms = kCallDeadlineMs;
   options.connect_timeout_ms = kConnectTimeoutMs;
   options.silence_max_ms = kSilenceMaxMs;
@@ -28,7 +30,7 @@ client::ClientOptions ClientOptionsFor(const std::string& server) {
 }
 
 client::Client& Context::client() {
-  if (client_ == nullptr) client_ = std::make_unique<client::Client>(ClientOptionsFor(server_));
+  if (client_ == nullptr) client_ = std::make_unique<client::Client>(client_options());
   return *client_;
 }
 
@@ -65,9 +67,12 @@ ExitStatus Context::Fail(const absl::Status& status) {
   if (failure->cause == client::FailureCause::kUnreachable) {
     Note("is anteroomd running? --server or ANTEROOM_SERVER says where, it is now " + server_);
   }
-  return failure->cause == client::FailureCause::kRefused && !client::IsUnreachable(status)
-             ? ExitStatus::kRefused
-             : ExitStatus::kNoDaemon;
+  if (refusal.error == protocol::ErrorCode::kUnauthorized && credentials_path_.empty()) {
+    Note("--credentials or ANTEROOM_CREDENTIALS says which file tells who you are");
+  }
+  const bool refused = failure->cause == client::FailureCause::kRefused ||
+                       failure->cause == client::FailureCause::kUnauthorized;
+  return refused && !client::IsUnreachable(status) ? ExitStatus::kRefused : ExitStatus::kNoDaemon;
 }
 
 ExitStatus Context::Fail(std::string_view error, std::string_view message) {

@@ -18,7 +18,8 @@ namespace anteroom::cli {
 
 // How the CLI behaves towards its daemon: one address, no second attempt, and a connection that is
 // gone or silent is noticed within two seconds.
-client::ClientOptions ClientOptionsFor(const std::string& server);
+client::ClientOptions ClientOptionsFor(const std::string& server,
+                                       const std::string& credentials_path);
 
 // Threads: one.
 class Context {
@@ -26,12 +27,16 @@ class Context {
   Context(Console& console, const Arguments& arguments)
       : console_(console),
         server_(arguments.server),
+        credentials_path_(arguments.credentials_path),
         json_(arguments.output == OutputForm::kJson) {}
 
   Console& console() { return console_; }
   const std::string& server() const { return server_; }
   bool json() const { return json_; }
 
+  client::ClientOptions client_options() const {
+    return ClientOptionsFor(server_, credentials_path_);
+  }
   // Connects when it is first asked for.
   client::Client& client();
 
@@ -61,6 +66,7 @@ class Context {
  private:
   Console& console_;
   const std::string server_;
+  const std::string credentials_path_;
   const bool json_;
   std::unique_ptr<client::Client> client_;
 };

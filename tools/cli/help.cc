@@ -35,7 +35,7 @@ std::string Indented(std::string_view lines) {
 
 std::string Everywhere() {
   Lines lines;
-  for (const Parameter* parameter : {&kServer, &kOutput, &kYes}) {
+  for (const Parameter* parameter : {&kServer, &kCredentials, &kOutput, &kYes}) {
     lines.emplace_back(Form(*parameter), parameter->help);
   }
   return "\nEverywhere:\n" + Aligned(lines, 2) + "\n";
@@ -71,7 +71,9 @@ std::string CommandHelp(const Command& command) {
 }
 
 std::string Overview(std::string_view group) {
-  std::string text = "anteroom [--server HOST:PORT|unix:PATH] [--output text|json] COMMAND …\n\n";
+  std::string text =
+      "anteroom [--server HOST:PORT|unix:PATH] [--credentials FILE] [--output text|json] COMMAND "
+      "…\n\n";
   Lines lines;
   for (const Command& command : Commands()) {
     const bool shown = group.empty() || (command.name.starts_with(group) &&
@@ -80,6 +82,9 @@ std::string Overview(std::string_view group) {
   }
   text += Aligned(lines, 2) + "\n" + Everywhere();
   text +=
+      "\nFor example:\n"
+      "  anteroom room create concert rate=50/s capacity=100\n"
+      "  anteroom --server 10.0.0.5:7411 --credentials anna.credentials watch concert\n"
       "\n`anteroom COMMAND --help` tells more, with an example.\n"
       "Exit status: 0 done, 1 refused, 2 wrong usage, 3 no daemon or connection lost.\n";
   return text;

@@ -14,14 +14,6 @@
 namespace anteroom::cli {
 namespace {
 
-ExitStatus FailReading(Context& context, const absl::Status& status) {
-  const std::string_view error = ErrorNameOf(status);
-  std::string_view message = protocol::ToStd(status.message());
-  const std::string prefix = std::string(error) + ": ";
-  if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
-  return context.Fail(error, message);
-}
-
 Json ToJson(const storage::RecoveredLog& log, int64_t at_ms) {
   Json object = Json::object();
   if (log.snapshot_number != 0) {
@@ -34,6 +26,7 @@ Json ToJson(const storage::RecoveredLog& log, int64_t at_ms) {
   object["next_sequence"] = log.next_sequence;
   object["at_ms"] = at_ms;
   object["clean_stop"] = log.clean_stop;
+  if (log.moved_to_epoch != 0) object["moved_to_epoch"] = log.moved_to_epoch;
   if (!log.empty) {
     object["virtual_clock"] = log.last_header.kind == storage::DirectoryKind::kTest;
   }
@@ -58,6 +51,9 @@ std::string Describe(const storage::RecoveredLog& log, const std::string& direct
                      Count(log.segment_count, "segment", "segments") + ", engine time " +
                      HumanDuration(static_cast<uint64_t>(at_ms)) + ", ";
   if (log.torn_end) return text + "\n" + storage::ToText(*log.torn_end);
+  if (log.moved_to_epoch != 0) {
+    return text + "moved: it goes on elsewhere, as epoch " + std::to_string(log.moved_to_epoch);
+  }
   return text + (log.clean_stop ? "stopped in good order" : "not stopped in good order");
 }
 

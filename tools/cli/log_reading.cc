@@ -44,6 +44,8 @@ std::string_view ErrorNameOf(const absl::Status& status) {
       return "in_use";
     case storage::FailureKind::kDamaged:
       return "damaged";
+    case storage::FailureKind::kMoved:
+      return "moved";
     case storage::FailureKind::kNewerFormat:
       return "newer_format";
     case storage::FailureKind::kSecretMissing:
@@ -52,6 +54,14 @@ std::string_view ErrorNameOf(const absl::Status& status) {
       return "wrong_kind";
   }
   return "io";
+}
+
+ExitStatus FailReading(Context& context, const absl::Status& status) {
+  const std::string_view error = ErrorNameOf(status);
+  std::string_view message = protocol::ToStd(status.message());
+  const std::string prefix = std::string(error) + ": ";
+  if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
+  return context.Fail(error, message);
 }
 
 }  // namespace anteroom::cli

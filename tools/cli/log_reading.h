@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "server/engine/command.h"
 #include "server/engine/engine.h"
+#include "tools/cli/context.h"
 #include "tools/cli/json.h"
 
 namespace anteroom::cli {
@@ -20,6 +21,9 @@ Json Describe(const Engine& engine, uint64_t sequence, int64_t at_ms,
 
 // `damaged`, `newer_format`, … as the JSON's `error`.
 std::string_view ErrorNameOf(const absl::Status& status);
+
+// Says why a directory or a file could not be read.
+ExitStatus FailReading(Context& context, const absl::Status& status);
 
 }  // namespace anteroom::cli
 

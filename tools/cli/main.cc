@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/cli/cli.h"
@@ -16,7 +17,13 @@ int main(int argc, char** argv) {
       .err = std::cerr,
       .interactive = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1,
   };
-  const char* server = std::getenv("ANTEROOM_SERVER");
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string_view(value == nullptr ? "" : value);
+  };
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
-  return static_cast<int>(anteroom::cli::RunCli(words, server == nullptr ? "" : server, console));
+  return static_cast<int>(anteroom::cli::RunCli(
+      words,
+      {.server = variable("ANTEROOM_SERVER"), .credentials_path = variable("ANTEROOM_CREDENTIALS")},
+      console));
 }

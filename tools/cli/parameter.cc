@@ -58,6 +58,18 @@ std::string TakeServer(std::string_view text, Arguments* arguments) {
   return std::string(protocol::ToStd(address.status().message()));
 }
 
+std::string TakeCredentialName(std::string_view text, Arguments* arguments) {
+  arguments->name = text;
+  if (protocol::IsCredentialName(text)) return {};
+  return "is " + Quoted(text) + ", it takes 1 to 64 of a-z 0-9 . _ -";
+}
+
+std::string TakeRole(std::string_view text, Arguments* arguments) {
+  arguments->role = protocol::ParseRole(text);
+  if (arguments->role && arguments->role != protocol::Role::kAnyone) return {};
+  return "is " + Quoted(text) + ", it takes reader, app or operator";
+}
+
 std::string TakeOutput(std::string_view text, Arguments* arguments) {
   if (text != "text" && text != "json") return "is " + Quoted(text) + ", it takes text or json";
   arguments->output = text == "json" ? OutputForm::kJson : OutputForm::kText;
@@ -159,6 +171,10 @@ std::string Flag(std::string_view, Arguments* arguments) {
 const Parameter kServer = {
     "--server", "HOST:PORT|unix:PATH",
     "where the daemon listens; unsaid: $ANTEROOM_SERVER, else 127.0.0.1:7411", TakeServer};
+const Parameter kCredentials = {
+    "--credentials", "FILE",
+    "file of one line NAME ROLE SECRET, for a daemon that asks; unsaid: $ANTEROOM_CREDENTIALS",
+    Text<&Arguments::credentials_path>};
 const Parameter kOutput = {"--output", "text|json", "for people, or for programs; unsaid: text",
                            TakeOutput};
 const Parameter kYes = {"--yes", "", "asks nothing before what can do great harm",
@@ -211,6 +227,15 @@ const Parameter kDirectory = {"DIR", "", "a daemon's data directory", Text<&Argu
 const Parameter kArchive = {"--archive", "",
                             "DIR is the --archive of a daemon, read from its beginning",
                             Flag<&Arguments::archive>};
+const Parameter kBackupFile = {"FILE", "", "the backup", Text<&Arguments::path>};
+const Parameter kData = {"--data", "DIR", "the data directory; unsaid: ./anteroom-data",
+                         Text<&Arguments::data_directory>};
+const Parameter kMove = {"--move", "", "and the log here ends: the daemon goes on from the backup",
+                         Flag<&Arguments::move>};
+const Parameter kCredentialName = {"NAME", "", "who: 1 to 64 of a-z 0-9 . _ -", TakeCredentialName};
+const Parameter kRole = {"ROLE", "", "reader looks, app serves visitors, operator may do all",
+                         TakeRole};
+
 const Parameter kFile = {"FILE", "", "an access log, or a count file", Text<&Arguments::path>};
 const Parameter kRehearsedRoom = {"--room", "ROOM", "the room to fill; nobody else may be in it",
                                   TakeRoom};

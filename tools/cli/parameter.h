@@ -27,6 +27,7 @@ struct Parameter {
 };
 
 extern const Parameter kServer;
+extern const Parameter kCredentials;
 extern const Parameter kOutput;
 extern const Parameter kYes;
 
@@ -52,7 +53,12 @@ extern const Parameter kEventCount;
 extern const Parameter kFor;
 extern const Parameter kDuration;
 extern const Parameter kArchive;
+extern const Parameter kBackupFile;
+extern const Parameter kData;
+extern const Parameter kMove;
 extern const Parameter kDirectory;
+extern const Parameter kCredentialName;
+extern const Parameter kRole;
 
 extern const Parameter kFile;
 extern const Parameter kRehearsedRoom;

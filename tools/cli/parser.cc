@@ -135,7 +135,9 @@ std::string Leftover(const Command& command, std::string_view word) {
     return "\"" + shown + "\" is one argument too many: " + UsageLine(command);
   }
   std::vector<std::string_view> names = {"--help", "--version"};
-  for (const Parameter* parameter : {&kServer, &kOutput, &kYes}) names.push_back(parameter->name);
+  for (const Parameter* parameter : {&kServer, &kCredentials, &kOutput, &kYes}) {
+    names.push_back(parameter->name);
+  }
   for (const Use& use : command.uses) {
     if (!use.parameter->positional()) names.push_back(use.parameter->name);
   }
@@ -158,7 +160,7 @@ class Line {
     for (const Command& command : Commands()) Add(command);
   }
 
-  Parsed Parse(std::vector<std::string> words, std::string_view server) {
+  Parsed Parse(std::vector<std::string> words, const Environment& environment) {
     Parsed parsed;
     std::reverse(words.begin(), words.end());
     try {
@@ -183,7 +185,7 @@ class Line {
       parsed.command = nullptr;
       return parsed;
     }
-    std::string wrong = TakeAll(*parsed.command, extras, server, &parsed.arguments);
+    std::string wrong = TakeAll(*parsed.command, extras, environment, &parsed.arguments);
     if (!wrong.empty()) {
       parsed.command = nullptr;
       parsed.wrong = std::move(wrong);
@@ -246,12 +248,13 @@ class Line {
   }
 
   std::string TakeAll(const Command& command, const std::vector<std::string>& extras,
-                      std::string_view server, Arguments* arguments) {
+                      const Environment& environment, Arguments* arguments) {
     if (!extras.empty()) return Leftover(command, extras.front());
-    if (!server.empty()) {
-      const std::string wrong = kServer.take(server, arguments);
+    if (!environment.server.empty()) {
+      const std::string wrong = kServer.take(environment.server, arguments);
       if (!wrong.empty()) return "ANTEROOM_SERVER: " + wrong;
     }
+    arguments->credentials_path = environment.credentials_path;
     std::string wrong = Take(everywhere_, arguments);
     if (wrong.empty()) wrong = Take(bound_[command.name], arguments);
     if (wrong.ends_with(" is missing")) wrong += ": " + UsageLine(command);
@@ -267,19 +270,21 @@ class Line {
   std::map<std::string_view, BoundList> bound_;
 };
 
-const std::vector<Use> Line::kEverywhere = {
-    {&kServer, Need::kOptional}, {&kOutput, Need::kOptional}, {&kYes, Need::kOptional}};
+const std::vector<Use> Line::kEverywhere = {{&kServer, Need::kOptional},
+                                            {&kCredentials, Need::kOptional},
+                                            {&kOutput, Need::kOptional},
+                                            {&kYes, Need::kOptional}};
 
 }  // namespace
 
-Parsed Parse(const std::vector<std::string>& words, std::string_view server) {
+Parsed Parse(const std::vector<std::string>& words, const Environment& environment) {
   // `anteroom help room set` is `anteroom room set --help`.
   std::vector<std::string> asked = words;
   if (!asked.empty() && asked.front() == "help") {
     asked.erase(asked.begin());
     asked.push_back("--help");
   }
-  return Line().Parse(Shield(asked), server);
+  return Line().Parse(Shield(asked), environment);
 }
 
 }  // namespace anteroom::cli

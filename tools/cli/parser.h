@@ -21,11 +21,18 @@ struct Parsed {
   std::optional<std::string> wrong;
 };
 
-// `words` without the program's name. `server` is what the environment says, empty if nothing.
+// What the environment says instead of options: ANTEROOM_SERVER and ANTEROOM_CREDENTIALS, empty if
+// nothing.
+struct Environment {
+  std::string_view server = {};
+  std::string_view credentials_path = {};
+};
+
+// `words` without the program's name.
 //
 // A token may begin with a dash, being base64url: 22 characters of it are never an option. Anything
 // after `--` is no option either.
-Parsed Parse(const std::vector<std::string>& words, std::string_view server);
+Parsed Parse(const std::vector<std::string>& words, const Environment& environment);
 
 }  // namespace anteroom::cli
 

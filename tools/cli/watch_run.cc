@@ -59,7 +59,7 @@ ExitStatus WatchRun::Run() {
         static_cast<uint64_t>(*arguments_.duration_ms), 0);
   }
 
-  client_ = std::make_unique<client::AsyncClient>(&loop_, ClientOptionsFor(context_.server()));
+  client_ = std::make_unique<client::AsyncClient>(&loop_, context_.client_options());
   if (arguments_.visitors.empty()) {
     client_->WatchRoom(arguments_.room, [this](const client::RoomEvent& event) { OnRoom(event); });
   } else {

@@ -106,7 +106,7 @@ class Show {
   Show(cli::Context& context, ArrivalSource* source, uint64_t visitors, const CrowdPlan& plan)
       : context_(context), visitors_(visitors) {
     CHECK_EQ(uv_loop_init(&loop_), 0);
-    client::ClientOptions options = cli::ClientOptionsFor(context.server());
+    client::ClientOptions options = context.client_options();
     options.requests_in_flight_max = client::kRequestsInFlightMax;
     client_.emplace(&loop_, options);
     crowd_.emplace(&loop_, &*client_, source, plan, [this](CrowdEnd end) { OnEnd(end); });

@@ -151,6 +151,8 @@ void FrameDesk::WorkOne(const Asked& asked, const OneOperation& one) {
   constexpr Operation kOperation = OneOperation::kOperation;
   if constexpr (kOperation == Operation::kHello) {
     CHECK(false);  // Greet answers it
+  } else if constexpr (kOperation == Operation::kAuthenticate) {
+    Refuse(asked, protocol::Refuse(ErrorCode::kConflict, "no credentials are in use here"));
   } else if constexpr (kOperation == Operation::kPing) {
     Reply(asked, protocol::PingReply{static_cast<uint64_t>(desk_.now_ms())});
   } else if constexpr (kOperation == Operation::kHealth) {
