@@ -26,7 +26,7 @@
 # help:   make build/bin/unit_tests && build/bin/unit_tests --test-case='*wheel*'
 # help:   make SANITIZE=address build/asan/bin/unit_tests
 # help:   make SANITIZE=thread build/tsan/bin/thread_tests
-# help:   make SANITIZE=fuzz build/fuzz/bin/engine_fuzz && build/fuzz/bin/engine_fuzz FILE    repeats an input
+# help:   make SANITIZE=fuzz build/fuzz/bin/fuzzer && build/fuzz/bin/fuzzer engine FILE    repeats an input
 # help:   ANTEROOM_SEED=7 build/bin/unit_tests        repeats a random run
 # help: Variables: SANITIZE=address|thread|fuzz, JOBS=2 (default: all cores), CXXFLAGS='-O0 -g', PREFIX, DESTDIR
 # help:   make install PREFIX=/usr DESTDIR=/tmp/image
@@ -79,7 +79,7 @@ SANITIZE_FLAGS := --coverage
 else
 $(error SANITIZE is empty, address, thread, coverage or fuzz, not '$(SANITIZE)')
 endif
-ifneq (,$(filter address thread,$(SANITIZE)))
+ifneq (,$(filter address thread fuzz,$(SANITIZE)))
 SANITIZE_FLAGS += -DANTEROOM_DCHECKS
 endif
 # Bugs to be planted, for `make sim-canaries` alone: server/base/canary.h.
@@ -141,13 +141,9 @@ BENCH_SUPPORT_SOURCES := $(filter-out %_bench.cc,$(call sources,bench))
 LOADGEN_SOURCES := $(call sources,bench/loadgen)
 EXAMPLE_SOURCES := $(call sources,client/examples)
 SIM_SOURCES := $(call sources,tests/sim)
-# A fuzz target is one file; what several of them use, and what makes their seeds, stands beside them.
 FUZZ_SOURCES := $(call sources,tests/fuzz)
-FUZZ_TARGET_SOURCES := $(filter %_fuzz.cc,$(FUZZ_SOURCES))
-FUZZ_SEEDS_SOURCES := $(filter tests/fuzz/main.cc tests/fuzz/seeds_%,$(FUZZ_SOURCES))
-FUZZ_SUPPORT_SOURCES := $(filter-out $(FUZZ_TARGET_SOURCES) $(FUZZ_SEEDS_SOURCES),$(FUZZ_SOURCES))
 # What they need beyond archives, named so that little is built for them.
-FUZZ_MORE_SOURCES := tests/support/memory_files.cc tests/support/wire_examples.cc \
+FUZZ_PARTS := tests/support/memory_files.cc tests/support/wire_examples.cc \
   $(addprefix tools/rehearse/,log_line.cc moment.cc count_row.cc)
 # What else of the daemon and of the tests a simulation holds: the rest needs sockets.
 SIM_PARTS := server/app/engine_clock.cc server/app/group_commit.cc server/net/outbox.cc tests/support/memory_files.cc
@@ -169,19 +165,16 @@ UNIT_TESTS := $(BUILD)/bin/unit_tests
 SCRIPT_TESTS := $(BUILD)/bin/script_tests
 LOADGEN := $(BUILD)/bin/loadgen
 SIM := $(BUILD)/bin/sim
-FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.cc,$(BUILD)/bin/%,$(FUZZ_TARGET_SOURCES))
-FUZZ_SEEDS := $(BUILD)/bin/fuzz_seeds
 EXAMPLES := $(patsubst client/examples/%.cc,$(BUILD)/bin/example_%,$(EXAMPLE_SOURCES))
 
-.PHONY: all deps run test sim sim-canaries fuzz fuzz-programs fuzz-seeds coverage check bench bench-engine bench-redis
+.PHONY: all deps run test sim sim-canaries fuzz coverage check bench bench-engine bench-redis
 .PHONY: install format tidy clean help
 .PHONY: test-programs unit-programs bench-programs print-sources compile_commands.json FORCE
 
 all: $(PROGRAMS) $(LIBRARIES)
 unit-programs: $(UNIT_TESTS) $(SCRIPT_TESTS)
 bench-programs: $(BENCHES) $(LOADGEN)
-fuzz-programs: $(FUZZ_PROGRAMS)
-test-programs: all $(BUILD)/bin/storage_tests bench-programs $(E2E_PROGRAMS) $(EXAMPLES) $(SIM) $(FUZZ_SEEDS)
+test-programs: all $(BUILD)/bin/storage_tests bench-programs $(E2E_PROGRAMS) $(EXAMPLES) $(SIM)
 
 # --- compiling ---
 
@@ -263,12 +256,10 @@ $(eval $(call program,thread_tests,$(THREAD_SOURCES),$(call archives,libanteroom
   libserver_storage)))
 $(eval $(call program,sim,$(SIM_SOURCES) $(SIM_PARTS),$(call archives,$(patsubst %,libserver_%,storage engine base) \
   libanteroom_protocol)))
-FUZZ_ARCHIVES := $(call archives,libserver_storage libserver_engine libserver_base libanteroom_protocol)
-$(eval $(call program,fuzz_seeds,$(FUZZ_SEEDS_SOURCES) $(FUZZ_SUPPORT_SOURCES) $(FUZZ_MORE_SOURCES),$(FUZZ_ARCHIVES)))
-# Only clang links these.
+# Only clang links this one.
 ifeq ($(SANITIZE),fuzz)
-$(foreach source,$(FUZZ_TARGET_SOURCES),$(eval $(call program,$(basename $(notdir $(source))),\
-  $(source) $(FUZZ_SUPPORT_SOURCES) $(FUZZ_MORE_SOURCES),$(FUZZ_ARCHIVES),-fsanitize=fuzzer)))
+$(eval $(call program,fuzzer,$(FUZZ_SOURCES) $(FUZZ_PARTS),$(call archives,$(patsubst %,libserver_%,\
+  auth storage engine base) libanteroom_protocol),-fsanitize=fuzzer))
 endif
 $(eval $(call program,loadgen,$(LOADGEN_SOURCES),$(call archives,libanteroom libserver_base),-lhiredis))
 $(foreach source,$(EXAMPLE_SOURCES),$(eval \
@@ -320,11 +311,6 @@ coverage: deps
 
 fuzz: deps
 	@tests/fuzz/run.sh $(or $(SECONDS),60)
-
-# The committed corpora, made anew.
-fuzz-seeds: deps
-	+@$(again) $(FUZZ_SEEDS)
-	@$(FUZZ_SEEDS) tests/fuzz/corpus
 
 check:
 	@tools/install_deps.sh build test check

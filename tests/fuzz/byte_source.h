@@ -12,10 +12,6 @@
 
 namespace anteroom::fuzz {
 
-inline std::string_view TextOf(const uint8_t* data, size_t size) {
-  return {reinterpret_cast<const char*>(data), size};
-}
-
 class ByteSource {
  public:
   explicit ByteSource(std::string_view bytes) : left_(bytes) {}

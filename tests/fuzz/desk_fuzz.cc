@@ -12,7 +12,7 @@
 #include "protocol/frame.h"
 #include "protocol/operations.h"
 #include "server/base/check.h"
-#include "tests/fuzz/byte_source.h"
+#include "tests/fuzz/targets.h"
 #include "tests/support/desk_world.h"
 
 namespace anteroom::fuzz {
@@ -48,12 +48,10 @@ void Answer(Desk& desk, const protocol::Request& request) {
 }  // namespace
 }  // namespace anteroom::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace anteroom;            // NOLINT(google-build-using-namespace): the whole file
-  using namespace anteroom::protocol;  // NOLINT(google-build-using-namespace): likewise
-  std::string_view stream = fuzz::TextOf(data, size);
+void anteroom::fuzz::TryDesk(std::string_view stream) {
+  using namespace anteroom::protocol;  // NOLINT(google-build-using-namespace): the whole function
   DeskWorld world;
-  int64_t left_ms = fuzz::kPassedMsMax;
+  int64_t left_ms = kPassedMsMax;
   FrameHeader header;
   std::string_view payload;
   size_t consumed = 0;
@@ -65,10 +63,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Request request;
     if (header.kind == FrameKind::kRequest &&
         DecodeRequest(header.operation, payload, &request) == RequestStatus::kRight) {
-      fuzz::Answer(world.desk, request);
+      Answer(world.desk, request);
     }
   }
   world.engine.check_invariants();
   CHECK(DigestAfter(world.log.records, 2) == world.engine.digest());
-  return 0;
 }

@@ -6,17 +6,15 @@
 
 #include "protocol/duration.h"
 #include "server/base/check.h"
-#include "tests/fuzz/byte_source.h"
+#include "tests/fuzz/targets.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace anteroom::protocol;  // NOLINT(google-build-using-namespace): the whole file
-  const std::string_view text = anteroom::fuzz::TextOf(data, size);
+void anteroom::fuzz::TryDurations(std::string_view text) {
+  using namespace anteroom::protocol;  // NOLINT(google-build-using-namespace): the whole function
   const std::optional<int64_t> duration_ms = ParseDurationMs(text);
-  if (!duration_ms) return 0;
+  if (!duration_ms) return;
   CHECK_GE(*duration_ms, 0);
   CHECK_LE(*duration_ms, kDurationMsMax);
   const std::string shortest = FormatDurationMs(*duration_ms);
-  CHECK_LE(shortest.size(), size);
+  CHECK_LE(shortest.size(), text.size());
   CHECK(ParseDurationMs(shortest) == duration_ms);
-  return 0;
 }

@@ -13,6 +13,7 @@
 #include "tests/fuzz/byte_source.h"
 #include "tests/fuzz/command_source.h"
 #include "tests/fuzz/engine_entries.h"
+#include "tests/fuzz/targets.h"
 
 namespace anteroom::fuzz {
 namespace {
@@ -76,16 +77,15 @@ class WatchedEngine {
 }  // namespace
 }  // namespace anteroom::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  anteroom::fuzz::ByteSource source(anteroom::fuzz::TextOf(data, size));
+void anteroom::fuzz::TryEngine(std::string_view input) {
+  ByteSource source(input);
   // The copy is made after so many commands.
   size_t left = 4 * size_t{source.Byte()};
-  anteroom::fuzz::CommandSource commands(&source);
-  anteroom::fuzz::WatchedEngine engine;
+  CommandSource commands(&source);
+  WatchedEngine engine;
   for (; !commands.empty(); --left) {
     if (left == 0) engine.Copy();
     engine.Apply(commands.Next());
   }
   engine.Check();
-  return 0;
 }

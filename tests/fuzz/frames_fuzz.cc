@@ -6,13 +6,11 @@
 
 #include "protocol/frame.h"
 #include "server/base/check.h"
-#include "tests/fuzz/byte_source.h"
+#include "tests/fuzz/targets.h"
 #include "tests/support/wire_examples.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace anteroom;            // NOLINT(google-build-using-namespace): the whole file
-  using namespace anteroom::protocol;  // NOLINT(google-build-using-namespace): likewise
-  std::string_view stream = fuzz::TextOf(data, size);
+void anteroom::fuzz::TryFrames(std::string_view stream) {
+  using namespace anteroom::protocol;  // NOLINT(google-build-using-namespace): the whole function
   while (true) {
     FrameHeader header;
     std::string_view payload;
@@ -28,5 +26,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (again) CHECK_EQ(*again, stream.substr(0, consumed));
     stream.remove_prefix(consumed);
   }
-  return 0;
 }

@@ -9,13 +9,16 @@
 namespace anteroom::fuzz {
 
 using storage::BatchType;
+using storage::SnapshotKind;
 
 namespace {
 
 // Makes one file after another, each going on where the one before ended.
 class DirectoryMaker {
  public:
-  explicit DirectoryMaker(ByteSource* source) : source_(*source) {}
+  explicit DirectoryMaker(ByteSource* source,
+                          SnapshotKind snapshot_kind = SnapshotKind::kSnapshot)
+      : source_(*source), snapshot_kind_(snapshot_kind) {}
 
   std::string File(FileForm form, bool cut_short);
   uint32_t number() const { return number_; }
@@ -27,6 +30,7 @@ class DirectoryMaker {
   bool AddBatch(bool snapshot, const storage::SegmentHeader& header, std::string* file);
 
   ByteSource& source_;
+  const SnapshotKind snapshot_kind_;
   uint32_t number_ = 1;
   uint64_t next_record_ = 1;
   uint64_t next_entry_ = 1;
@@ -64,7 +68,7 @@ std::string DirectoryMaker::Sealed(bool snapshot, bool cut_short) {
   file += source_.Text();
   if (snapshot) {
     header.segment_bytes = file.size();
-    file.replace(0, storage::kSegmentHeaderBytes, EncodeSnapshotHeader(header));
+    file.replace(0, storage::kSegmentHeaderBytes, EncodeSnapshotHeader(header, snapshot_kind_));
   } else {
     if (!cut_short && file.size() < header.segment_bytes) file.resize(header.segment_bytes);
     file.replace(0, storage::kSegmentHeaderBytes, EncodeSegmentHeader(header));
@@ -80,7 +84,7 @@ std::string DirectoryMaker::Sealed(bool snapshot, bool cut_short) {
 bool DirectoryMaker::AddBatch(bool snapshot, const storage::SegmentHeader& header,
                               std::string* file) {
   const auto form = static_cast<BatchForm>(source_.Byte());
-  if (form < BatchForm::kRecords || form > BatchForm::kRaw) return false;
+  if (form < BatchForm::kRecords || form > BatchForm::kMoved) return false;
   const uint64_t before = snapshot ? next_entry_ : next_record_;
   const uint64_t first = before + source_.Byte();
   std::string batch(storage::kBatchHeaderBytes, '\0');
@@ -100,7 +104,11 @@ bool DirectoryMaker::AddBatch(bool snapshot, const storage::SegmentHeader& heade
       break;
     case BatchForm::kNext:
       type = BatchType::kNext;
-      batch += storage::EncodeNextPayload(storage::kSegmentBytesMin);
+      batch += storage::EncodeNumberPayload(storage::kSegmentBytesMin);
+      break;
+    case BatchForm::kMoved:
+      type = BatchType::kMoved;
+      batch += storage::EncodeNumberPayload(source_.Byte());
       break;
     case BatchForm::kRaw:
       type = static_cast<BatchType>(source_.Byte());
@@ -132,8 +140,8 @@ void MakeLogDirectory(ByteSource* source, storage::MemoryFiles* files) {
   }
 }
 
-std::string MakeSnapshotFile(ByteSource* source) {
-  return DirectoryMaker(source).File(FileForm::kSnapshot, false);
+std::string MakeSnapshotFile(ByteSource* source, SnapshotKind kind) {
+  return DirectoryMaker(source, kind).File(FileForm::kSnapshot, false);
 }
 
 }  // namespace anteroom::fuzz

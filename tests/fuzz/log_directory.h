@@ -8,7 +8,8 @@
 //               text after the last batch, damage
 //   header    = 1 byte salt, 1 byte kind, 1 byte size, 1 byte too many of the first sequence
 //   batch     = 1 byte BatchForm, 1 byte too many of the sequence, then
-//               records: 1 byte how many, text each; raw: 1 byte type, 1 byte count, long text
+//               records: 1 byte how many, text each; raw: 1 byte type, 1 byte count, long text;
+//               moved: 1 byte epoch
 //   damage    = 1 byte; when odd, 2 bytes offset, 1 byte to xor with
 //
 // Every file leads to the next one unless the input says otherwise.
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <string>
 
+#include "server/storage/log_format.h"
 #include "tests/fuzz/byte_source.h"
 #include "tests/support/memory_files.h"
 
@@ -30,13 +32,14 @@ inline constexpr uint8_t kSkipsNumber = 4;
 inline constexpr uint8_t kCutShort = 8;
 
 // Any other byte ends the batches.
-enum class BatchForm : uint8_t { kRecords = 1, kEnd = 2, kNext = 3, kRaw = 4 };
+enum class BatchForm : uint8_t { kRecords = 1, kEnd = 2, kNext = 3, kRaw = 4, kMoved = 5 };
 
 // All that the input says, at most kFilesMax files.
 void MakeLogDirectory(ByteSource* source, storage::MemoryFiles* files);
 
-// The bytes of one snapshot, in the form of a file after its first byte; it leads to segment 1.
-std::string MakeSnapshotFile(ByteSource* source);
+// The bytes of one snapshot or backup, in the form of a file after its first byte; it leads to
+// segment 1.
+std::string MakeSnapshotFile(ByteSource* source, storage::SnapshotKind kind);
 
 inline constexpr int kFilesMax = 6;
 

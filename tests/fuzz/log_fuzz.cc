@@ -17,6 +17,7 @@
 #include "server/storage/storage_status.h"
 #include "tests/fuzz/byte_source.h"
 #include "tests/fuzz/log_directory.h"
+#include "tests/fuzz/targets.h"
 #include "tests/support/memory_files.h"
 
 namespace anteroom::fuzz {
@@ -107,15 +108,14 @@ void GoOn(MemoryFiles& files, const RecoveredLog& log, std::vector<std::string> 
 }  // namespace
 }  // namespace anteroom::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace anteroom::fuzz;  // NOLINT(google-build-using-namespace): the whole file
-  ByteSource source(TextOf(data, size));
+void anteroom::fuzz::TryLog(std::string_view input) {
+  ByteSource source(input);
   MemoryFiles files(1);
   MakeLogDirectory(&source, &files);
   files.set_capacity_bytes(kDiskBytes);
   const std::vector<std::string> before = ContentOf(files);
 
-  anteroom::Engine engine(anteroom::EngineOptions{});
+  Engine engine(EngineOptions{});
   Believer believer(&engine);
   const auto believed = RecoverLog(files, kLogDirectory, {}, believer);
   if (!believed.ok()) CheckRefusal(believed.status());
@@ -127,19 +127,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!read.ok()) {
     CHECK(!believed.ok());
     CheckRefusal(read.status());
-    return 0;
+    return;
   }
   CHECK_EQ(collector.said.size(), read->snapshot_entry_count + read->record_count);
 
   Collector started;
   const auto log = RecoverLog(files, kLogDirectory, {.mode = RecoveryMode::kMend}, started);
+  CHECK_EQ(KindOf(log.status()) == FailureKind::kMoved, read->moved_to_epoch != 0);
   if (!log.ok()) {
-    CHECK(KindOf(log.status()) == FailureKind::kNoSpace);
-    return 0;
+    const FailureKind kind = KindOf(log.status());
+    CHECK(kind == FailureKind::kNoSpace || kind == FailureKind::kMoved);
+    return;
   }
   CHECK(started.said == collector.said);
   CHECK_EQ(log->next_sequence, read->next_sequence);
   CHECK_EQ(log->torn_end.has_value(), read->torn_end.has_value());
   GoOn(files, *log, std::move(started.said));
-  return 0;
 }

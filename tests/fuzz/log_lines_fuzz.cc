@@ -6,7 +6,7 @@
 
 #include "protocol/limits.h"
 #include "server/base/check.h"
-#include "tests/fuzz/byte_source.h"
+#include "tests/fuzz/targets.h"
 #include "tools/rehearse/count_row.h"
 #include "tools/rehearse/limits.h"
 #include "tools/rehearse/log_line.h"
@@ -42,12 +42,10 @@ void TryLine(std::string_view line) {
 }  // namespace
 }  // namespace anteroom::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  std::string_view text = anteroom::fuzz::TextOf(data, size);
+void anteroom::fuzz::TryLogLines(std::string_view text) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    anteroom::fuzz::TryLine(text.substr(0, end));
+    TryLine(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return 0;
 }

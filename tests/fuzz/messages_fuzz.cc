@@ -7,6 +7,7 @@
 #include "protocol/operations.h"
 #include "server/base/check.h"
 #include "tests/fuzz/byte_source.h"
+#include "tests/fuzz/targets.h"
 #include "tests/support/wire_messages.h"
 
 namespace anteroom::fuzz {
@@ -35,9 +36,8 @@ constexpr Try kTries[] = {
 }  // namespace
 }  // namespace anteroom::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  anteroom::fuzz::ByteSource source(anteroom::fuzz::TextOf(data, size));
-  const uint64_t which = source.Below(std::size(anteroom::fuzz::kTries));
-  anteroom::fuzz::kTries[which](source.rest());
-  return 0;
+void anteroom::fuzz::TryMessages(std::string_view input) {
+  ByteSource source(input);
+  const uint64_t which = source.Below(std::size(kTries));
+  kTries[which](source.rest());
 }

@@ -6,14 +6,12 @@
 
 #include "server/base/check.h"
 #include "server/engine/engine.h"
-#include "tests/fuzz/byte_source.h"
+#include "tests/fuzz/targets.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace anteroom;  // NOLINT(google-build-using-namespace): the whole file
-  const std::string_view record = fuzz::TextOf(data, size);
+void anteroom::fuzz::TryRecords(std::string_view record) {
   int64_t at_ms = 0;
   Command command;
-  if (!DecodeRecord(record, &at_ms, &command)) return 0;
+  if (!DecodeRecord(record, &at_ms, &command)) return;
   std::string again;
   std::visit([&](const auto& one) { EncodeRecord(at_ms, one, &again); }, command);
   CHECK_EQ(again, record);
@@ -21,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   Command other;
   int64_t other_ms = 0;
-  CHECK(!DecodeRecord(record.substr(0, size - 1), &other_ms, &other));
+  CHECK(!DecodeRecord(record.substr(0, record.size() - 1), &other_ms, &other));
   CHECK(!DecodeRecord(again + '\0', &other_ms, &other));
 
   // Where there is a room and somebody in it, so that it can make sense.
@@ -31,5 +29,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   engine.Apply(0, command::Join{1, "visitor", 128}, &effects);
   engine.Apply(at_ms, command, &effects);
   engine.check_invariants();
-  return 0;
 }

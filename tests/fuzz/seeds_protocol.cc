@@ -1,15 +1,14 @@
-// What stands on the wire, and what people type.
+// What stands on the wire.
 
-#include <fstream>
 #include <string>
 #include <string_view>
 
 #include "protocol/frame.h"
+#include "protocol/limits.h"
 #include "protocol/operations.h"
 #include "tests/fuzz/byte_source.h"
-#include "tests/fuzz/seeds.h"
+#include "tests/fuzz/targets.h"
 #include "tests/support/desk_world.h"
-#include "tests/support/temporary_file.h"
 #include "tests/support/wire_examples.h"
 #include "tests/support/wire_messages.h"
 
@@ -18,7 +17,7 @@ namespace anteroom::fuzz {
 using protocol::FrameKind;
 using protocol::Operation;
 
-std::vector<Seed> FrameSeeds() {
+std::vector<Seed> FramesSeeds() {
   Seed requests{"requests", ""};
   Seed replies{"replies", ""};
   Seed others{"refusals_and_pushes", ""};
@@ -35,11 +34,11 @@ std::vector<Seed> FrameSeeds() {
   return {requests, replies, others};
 }
 
-std::vector<Seed> MessageSeeds() {
+std::vector<Seed> MessagesSeeds() {
   constexpr std::string_view kWanted[] = {
       "VisitorReply", "VisitorResults", "JoinManyRequest", "WatchRequest", "VisitorPush",
       "RoomPush",     "AdmitReply",     "RoomSetRequest",  "RoomReply",    "PageReply",
-      "HealthReply",  "StatsReply",     "Refusal"};
+      "HealthReply",  "StatsReply",     "Refusal",         "HelloReply",    "AuthenticateRequest"};
   RandomMessages random(7);
   std::vector<Seed> seeds;
   uint64_t number = 0;
@@ -142,39 +141,16 @@ std::vector<Seed> DeskSeeds() {
   return {{"sale", sale.bytes()}, {"times", times.bytes()}, {"rooms", rooms.bytes()}};
 }
 
-std::vector<Seed> SettingSeeds() {
-  return {
-      {"all",
-       "mode=paused\nrate=50/s\nadmit_interval=20ms\ncapacity=100\nclaim_ttl=5m\n"
-       "no_show=requeue\nrequeue_max=2\nsession_ttl=1h\nsession_renewal=fixed\n"
-       "waiting_ttl=90s\nmax_waiting=none\nremember_ttl=2d\n"},
-      {"none", "rate=none\ncapacity=none\nwaiting_ttl=none\nclaim_ttl=none\n"},
-      {"wrong", "rat=5/s\nrate=5\ncapacity=-1\nclaim_ttl=5\nadmit_interval=2h\nmode=open\n\n=\n"},
-      {"ids", "room-1.a_b\nann\\x00\\\\\nJos\xc3\xa9\n\xff\xfe\n\\xzz\n"}};
-}
-
-std::vector<Seed> DurationSeeds() {
-  return {{"ms", "500ms"},          {"s", "90s"},  {"m", "5m"}, {"h", "1h"}, {"d", "365d"},
-          {"big", "31536000000ms"}, {"bad", "5 m"}};
-}
-
-std::vector<Seed> LogLineSeeds() {
-  std::vector<Seed> seeds = {
-      {"moments", "20:15\n20:15:30\n1998-06-30 20:15\n1998-06-30T20:15:30\n30/Jun/1998:20:15:30\n"},
-      {"odd",
-       "h - ann of [green] gables [30/Jun/1998:20:15:30 +0530] \"GET /\"a\" b\" 404 12\n"
-       "h - - [29/Feb/2000:23:59:60 -0430] \"\\x16\\x03\xff\" 400 -\r\n"},
-      {"counts",
-       "second_of_day,requests\n0,0\n86399,1\nminute_utc,count\n1998-06-29 00:01,16510\n"},
-  };
-  for (const std::string name : {"nasa-1995-08-01", "semicomplete-2015-05-17"}) {
-    std::ifstream file(SourcePath("tests/data/" + name + "-access.log"), std::ios::binary);
-    Seed seed{name.substr(0, name.find('-')), ""};
-    std::string line;
-    for (int i = 0; i < 4 && std::getline(file, line); ++i) seed.bytes += line + "\n";
-    seeds.push_back(seed);
-  }
-  return seeds;
+std::vector<Seed> HandshakeSeeds() {
+  // In the form of handshake_fuzz.cc.
+  const std::string nonce(protocol::kNonceBytes, 'n');
+  const std::string challenge(protocol::kNonceBytes, 'c');
+  const auto of_ann = [&] { return ByteSink().Byte(0).Text("ann").Text(nonce).Text(challenge); };
+  return {{"right", of_ann().Byte(0).bytes()},
+          {"changed", of_ann().Byte(1).Byte(31).Byte(0x80).bytes()},
+          {"sent_back", of_ann().Byte(2).bytes()},
+          {"none", of_ann().Byte(3).bytes()},
+          {"of_another", ByteSink().Byte(1).Text("ann").Text(nonce).Text("").bytes()}};
 }
 
 }  // namespace anteroom::fuzz

@@ -11,7 +11,7 @@
 #include "tests/fuzz/byte_source.h"
 #include "tests/fuzz/engine_entries.h"
 #include "tests/fuzz/log_directory.h"
-#include "tests/fuzz/seeds.h"
+#include "tests/fuzz/targets.h"
 #include "tests/support/random_commands.h"
 #include "tests/support/temporary_file.h"
 
@@ -128,7 +128,7 @@ std::string ContentOf(const std::string& path) {
 
 }  // namespace
 
-std::vector<Seed> RecordSeeds() {
+std::vector<Seed> RecordsSeeds() {
   // The first of each kind.
   std::vector<Seed> seeds;
   std::vector<bool> seen(256);
@@ -172,6 +172,22 @@ std::vector<Seed> SnapshotFileSeeds() {
   Batch(damaged, BatchForm::kRecords, {"an entry"});
   Batch(damaged, BatchForm::kEnd).Byte(0).Byte(0).Byte(1).Short(530).Byte(4).Byte(0);
   return {{"whole", whole.bytes()}, {"damaged", damaged.bytes()}};
+}
+
+std::vector<Seed> BackupSeeds() {
+  // In the form of backup_fuzz.cc.
+  std::vector<std::string> entries = EntriesAfter(Records(4, 40));
+  entries.insert(entries.begin(), std::string(1, '\0') + "secret");
+  ByteSink sealed;
+  Header(sealed.Byte(1), FileForm::kSegment);
+  Batch(sealed, BatchForm::kRecords, entries);
+  End(Batch(sealed, BatchForm::kEnd));
+  const auto made = [](uint64_t seed, uint8_t moves) {
+    return ByteSink().Byte(0).Byte(moves).Byte(0).Byte(0).Bytes(RandomBytes(seed, 150));
+  };
+  return {{"sealed", sealed.bytes()},
+          {"made", made(1, 0).bytes()},
+          {"moved", made(2, 1).bytes()}};
 }
 
 std::vector<Seed> LogSeeds() {

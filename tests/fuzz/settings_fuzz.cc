@@ -6,7 +6,7 @@
 #include "protocol/settings.h"
 #include "protocol/text.h"
 #include "server/base/check.h"
-#include "tests/fuzz/byte_source.h"
+#include "tests/fuzz/targets.h"
 
 namespace anteroom::fuzz {
 namespace {
@@ -47,10 +47,8 @@ void TryId(std::string_view id) {
 }  // namespace
 }  // namespace anteroom::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace anteroom::fuzz;  // NOLINT(google-build-using-namespace): the whole file
+void anteroom::fuzz::TrySettings(std::string_view text) {
   RoomSettings settings;
-  std::string_view text = TextOf(data, size);
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     // The nearest name is looked for in time that grows with the length, which a terminal bounds.
@@ -59,5 +57,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     TryId(line);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return 0;
 }

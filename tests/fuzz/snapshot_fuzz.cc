@@ -10,10 +10,10 @@
 #include "tests/fuzz/byte_source.h"
 #include "tests/fuzz/command_source.h"
 #include "tests/fuzz/engine_entries.h"
+#include "tests/fuzz/targets.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace anteroom;  // NOLINT(google-build-using-namespace): the whole file
-  fuzz::ByteSource source(fuzz::TextOf(data, size));
+void anteroom::fuzz::TrySnapshot(std::string_view input) {
+  ByteSource source(input);
   std::vector<std::string> entries;
   // The last one is empty; commands may follow.
   while (!source.empty()) {
@@ -22,12 +22,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     entries.emplace_back(entry);
   }
   Engine engine(EngineOptions{.index_seed = 1});
-  if (!fuzz::LoadEntries(entries, &engine).empty()) return 0;
+  if (!LoadEntries(entries, &engine).empty()) return;
   engine.check_invariants();
-  const std::unique_ptr<Engine> copy = fuzz::CopyOf(engine);
+  const std::unique_ptr<Engine> copy = CopyOf(engine);
 
   Effects effects;
-  fuzz::CommandSource commands(&source);
+  CommandSource commands(&source);
   while (!commands.empty()) {
     const std::string record = commands.Next();
     int64_t at_ms = 0;
@@ -37,6 +37,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     engine.Apply(std::max(at_ms, engine.now_ms()), command, &effects);
   }
   engine.check_invariants();
-  fuzz::CopyOf(engine);
-  return 0;
+  CopyOf(engine);
 }
