@@ -115,8 +115,27 @@ LIBS = -Wl,--start-group $(ABSL_LIBS) -Wl,--end-group -luv -lxxhash -lcrypto -pt
 # --- sources ---
 
 sources = $(sort $(foreach folder,$1,$(wildcard $(folder)/*.cc)))
-objects = $(patsubst %.cc,$(BUILD)/obj/%.o,$1)
 without_main = $(filter-out %/main.cc,$1)
+
+# What includes cost is most of a build, and of clang-tidy. So where a whole folder is compiled with a sanitizer, and for
+# clang-tidy, eight of its files are taken as if they were one, in a bundle that includes them: half the time of a
+# build, a quarter of clang-tidy's. What two files of a folder name in unnamed namespaces has to differ for that. The
+# plain build compiles each file alone, which shows that it includes what it needs.
+BUNDLED := $(SANITIZE)$(CANARIES)
+SPANS := 1-8 9-16 17-24 25-32 33-40 41-48 49-56 57-64 65-72 73-80 81-88 89-96
+span = $(wordlist $(word 1,$(subst -, ,$1)),$(word 2,$(subst -, ,$1)),$2)
+folders_of = $(sort $(patsubst %/,%,$(dir $1)))
+in_folder = $(foreach source,$2,$(if $(filter $1/,$(dir $(source))),$(source)))
+bundled_sources = $(call without_main,$(call sources,$1))
+# The bundles of a folder, by name: protocol/bundle-1-8.cc; and what such a one includes.
+bundles = $(foreach numbers,$(SPANS),$(if $(call span,$(numbers),$(call bundled_sources,$1)),$1/bundle-$(numbers).cc))
+in_bundle = $(call span,$(patsubst bundle-%.cc,%,$(notdir $1)),$(call bundled_sources,$(patsubst %/,%,$(dir $1))))
+
+# The objects of a list of sources: one each, or bundles for the folders that are in it as a whole.
+alone = $(patsubst %.cc,$(BUILD)/obj/%.o,$1)
+folder_objects = $(call alone,$(if $(filter-out $2,$(call bundled_sources,$1)),$2,$(call bundles,$1) $(filter %/main.cc,$2)))
+bundled_objects = $(foreach folder,$(call folders_of,$1),$(call folder_objects,$(folder),$(call in_folder,$(folder),$1)))
+objects = $(call $(if $(BUNDLED),bundled_objects,alone),$1)
 
 PROTOCOL_SOURCES := $(call sources,protocol)
 SERVER_PARTS := base engine auth storage net
@@ -197,14 +216,27 @@ $(BUILD)/packages-%: tools/install_deps.sh
 $(BUILD)/obj/%.o: %.cc $(BUILD)/flags | $(BUILD)/packages-build
 	@mkdir -p $(@D)
 	@echo "  compile  $<"
-	@$(CCACHE) $(CXX) $(ANTEROOM_CXXFLAGS) $(CXXFLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.$$$$ && mv -f $@.$$$$ $@
+	@$(COMPILE)
 
-$(call objects,$(TEST_SOURCES) $(LOADGEN_SOURCES)): | $(BUILD)/packages-test
+COMPILE = $(CCACHE) $(CXX) $(ANTEROOM_CXXFLAGS) $(CXXFLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.$$$$ && mv -f $@.$$$$ $@
+
+.PRECIOUS: $(BUILD)/bundles/%.cc
+$(BUILD)/bundles/%.cc: FORCE
+	@mkdir -p $(@D)
+	@printf '#include "%s"\n' $(call in_bundle,$*.cc) | cmp --silent $@ - || printf '#include "%s"\n' $(call in_bundle,$*.cc) >$@
+
+$(BUILD)/obj/%.o: $(BUILD)/bundles/%.cc $(BUILD)/flags | $(BUILD)/packages-build
+	@mkdir -p $(@D)
+	@echo "  compile  $(*D): $(notdir $(call in_bundle,$*.cc))"
+	@$(COMPILE)
+
+$(sort $(call alone,$(TEST_SOURCES) $(LOADGEN_SOURCES)) $(call objects,$(TEST_SOURCES) $(LOADGEN_SOURCES))): \
+  | $(BUILD)/packages-test
 
 # What only drives the tests builds in two thirds of the time this way, and takes no longer to run.
-$(call objects,$(TEST_SUPPORT_SOURCES) $(UNIT_SOURCES) $(SCRIPT_SOURCES) $(E2E_SOURCES)): OPTIMISE := -O1
+$(call alone,$(TEST_SUPPORT_SOURCES) $(UNIT_SOURCES) $(SCRIPT_SOURCES) $(E2E_SOURCES)): OPTIMISE := -O1
 
--include $(patsubst %.o,%.d,$(call objects,$(ALL_SOURCES)))
+-include $(patsubst %.o,%.d,$(sort $(call alone,$(ALL_SOURCES)) $(call objects,$(ALL_SOURCES))))
 
 # --- archives ---
 
@@ -355,20 +387,29 @@ format:
 	@tools/install_deps.sh check
 	clang-format-14 -i $$(tools/checks/sources.sh '*.cc' '*.h')
 
-# One stamp for each .cc, so that only what changed, or whose headers changed, is looked at again.
-TIDY_STAMPS := $(patsubst %,build/tidy/%.ok,$(ALL_SOURCES))
+# One stamp for each bundle, so that only what changed, or whose headers changed, is looked at again. Where each file is
+# a program, each has a stamp; any one file alone: make build/tidy/server/engine/desk.cc.ok
+PROGRAM_FOLDERS := tests/e2e bench client/examples
+TIDIED := $(filter %/main.cc $(addsuffix /%,$(PROGRAM_FOLDERS)),$(filter-out bench/loadgen/%,$(ALL_SOURCES)) bench/loadgen/main.cc) \
+  $(foreach folder,$(filter-out $(PROGRAM_FOLDERS),$(call folders_of,$(ALL_SOURCES))),$(call bundles,$(folder)))
+TIDY_STAMPS := $(patsubst %,build/tidy/%.ok,$(TIDIED))
 TIDY_FLAGS := -std=c++20 -Wall -Wextra $(ARCHITECTURE) -I.
 
 tidy: $(TIDY_STAMPS)
 
+define TIDY
+@mkdir -p $(@D)
+@echo "  tidy     $(if $(findstring /bundle-,$*),$(*D): $(notdir $(call in_bundle,$*)),$*)"
+@timeout 300 clang-tidy-14 --quiet $< -- $(TIDY_FLAGS) 2>$@.log || { cat $@.log; exit 1; }
+@$(CXX) $(TIDY_FLAGS) -MM -MP -MT $@ -MF $(@:.ok=.d) $< && touch $@
+endef
 build/tidy/%.ok: % .clang-tidy
-	@mkdir -p $(@D)
-	@echo "  tidy     $<"
-	@timeout 180 clang-tidy-14 --quiet $< -- $(TIDY_FLAGS) 2>$@.log || { cat $@.log; exit 1; }
-	@$(CXX) $(TIDY_FLAGS) -MM -MP -MT $@ -MF build/tidy/$<.d $< && touch $@
+	$(TIDY)
+build/tidy/%.ok: build/bundles/% .clang-tidy
+	$(TIDY)
 
 ifneq (,$(filter tidy,$(MAKECMDGOALS)))
--include $(patsubst %,build/tidy/%.d,$(ALL_SOURCES))
+-include $(TIDY_STAMPS:.ok=.d)
 endif
 
 # For the checks: every source that some target builds.

@@ -33,7 +33,7 @@ struct Work {
   Result result = {};
 };
 
-std::optional<std::string> Simulate(uint64_t seed, uint64_t steps, Totals* totals) {
+std::optional<std::string> Simulate(uint64_t seed, uint64_t steps, WorkDone* totals) {
   try {
     Simulation simulation(seed);
     simulation.Run(steps);
@@ -49,7 +49,7 @@ void SimulateSome(Work* work) {
     const uint64_t begun = work->begun++;
     if (begun >= work->plan.seeds_max) return;
     const uint64_t seed = work->plan.first_seed + begun;
-    Totals totals;
+    WorkDone totals;
     const auto failure = Simulate(seed, work->plan.steps, &totals);
     const std::lock_guard<std::mutex> lock(work->mutex);
     work->result.totals += totals;
@@ -82,7 +82,7 @@ std::string CommandOf(const Failure& failure, std::string_view canary) {
          " STEPS=" + std::to_string(failure.steps);
 }
 
-std::string ToText(const Totals& totals) {
+std::string ToText(const WorkDone& totals) {
   std::string text;
   const auto add = [&](std::string name, uint64_t value) {
     std::replace(name.begin(), name.end(), '_', ' ');

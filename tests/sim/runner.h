@@ -28,7 +28,7 @@ struct Failure {
 };
 
 struct Result {
-  Totals totals;
+  WorkDone totals;
   unsigned passed = 0;
   std::optional<Failure> failure;  // the first one
 };
@@ -37,7 +37,7 @@ Result Run(const Plan& plan);
 
 // The command that repeats it, with the bug that was planted if any was.
 std::string CommandOf(const Failure& failure, std::string_view canary);
-std::string ToText(const Totals& totals);
+std::string ToText(const WorkDone& totals);
 
 }  // namespace anteroom::sim
 

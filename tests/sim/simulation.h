@@ -29,7 +29,7 @@ class Simulation {
   explicit Simulation(uint64_t seed);
 
   void Run(uint64_t steps);
-  const Totals& totals() const { return totals_; }
+  const WorkDone& totals() const { return totals_; }
 
  private:
   // How a life of the daemon ends.
@@ -58,7 +58,7 @@ class Simulation {
   Clients clients_;
   Chronicle chronicle_;
   Faults faults_;
-  Totals totals_;
+  WorkDone totals_;
   uint64_t steps_left_ = 0;
   uint64_t now_ns_ = 0;
   uint64_t slow_steps_left_ = 0;

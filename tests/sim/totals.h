@@ -25,12 +25,12 @@ namespace anteroom::sim {
   X(bits_torn)                 \
   X(bits_harmless)
 
-struct Totals {
+struct WorkDone {
 #define ANTEROOM_X(name) uint64_t name = 0;
   ANTEROOM_SIM_TOTALS(ANTEROOM_X)
 #undef ANTEROOM_X
 
-  Totals& operator+=(const Totals& other) {
+  WorkDone& operator+=(const WorkDone& other) {
 #define ANTEROOM_X(name) name += other.name;
     ANTEROOM_SIM_TOTALS(ANTEROOM_X)
 #undef ANTEROOM_X

@@ -20,7 +20,7 @@ using protocol::Operation;
 using protocol::VisitorReply;
 using Received = FakeServer::Received;
 
-struct Fixture {
+struct LateFinishes {
   std::vector<LostFinish> lost;  // outlives the loop, which tells of the last ones
   FakeServer server;
   TestLoop loop;
@@ -41,7 +41,7 @@ struct Fixture {
 };
 
 TEST_CASE("finishes given away during an outage are delivered after it") {
-  Fixture test;
+  LateFinishes test;
   test.server.Stop();
   AsyncClient client(test.loop.get(), test.Options());
   std::mutex mutex;
@@ -75,7 +75,7 @@ TEST_CASE("finishes given away during an outage are delivered after it") {
 
 TEST_CASE(
     "a finish is sent again after a lost reply and after `unavailable`, not after a refusal") {
-  Fixture test;
+  LateFinishes test;
   AsyncClient client(test.loop.get(), test.Options());
   REQUIRE(client.FinishLater("concert", "ann").ok());
   test.server.HangUp(test.Next().connection);
@@ -93,7 +93,7 @@ TEST_CASE(
 }
 
 TEST_CASE("finishes are bounded in number, and do not wait for the limit of requests in flight") {
-  Fixture test;
+  LateFinishes test;
   ClientOptions options = test.Options();
   options.finish_later_max = 5;
   options.requests_in_flight_max = 1;
@@ -110,7 +110,7 @@ TEST_CASE("finishes are bounded in number, and do not wait for the limit of requ
 }
 
 TEST_CASE("a finish that grows too old is lost, and so is what is open when the client closes") {
-  Fixture test;
+  LateFinishes test;
   test.server.Stop();
   ClientOptions options = test.Options();
   options.finish_later_keep_ms = 1;

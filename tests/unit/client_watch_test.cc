@@ -22,7 +22,7 @@ using protocol::Operation;
 using protocol::VisitorPush;
 using Received = FakeServer::Received;
 
-ClientOptions Options(const FakeServer& server) {
+ClientOptions WatchOptions(const FakeServer& server) {
   ClientOptions options;
   options.addresses = {server.address()};
   options.call_deadline_ms = 60'000;
@@ -46,11 +46,12 @@ VisitorPush Gone(std::string visitor, protocol::ErrorCode error) {
 }
 
 // A daemon, a client, and what the client's watches told, in words.
-struct Fixture {
+struct Watching {
   std::vector<std::string> told;  // outlives the loop, which tells the last events
   FakeServer server;
   TestLoop loop;
-  std::unique_ptr<AsyncClient> client = std::make_unique<AsyncClient>(loop.get(), Options(server));
+  std::unique_ptr<AsyncClient> client =
+      std::make_unique<AsyncClient>(loop.get(), WatchOptions(server));
 
   OnVisitorEvent Tell() {
     return [this](const VisitorEvent& event) {
@@ -82,7 +83,7 @@ struct Fixture {
 };
 
 TEST_CASE("a watch tells what is pushed, for each visitor") {
-  Fixture test;
+  Watching test;
   const std::vector<std::string_view> visitors = {"ann", "bob"};
   test.client->Watch("concert", visitors, test.Tell());
   const Received watch = test.Next();
@@ -99,7 +100,7 @@ TEST_CASE("a watch tells what is pushed, for each visitor") {
 }
 
 TEST_CASE("after a reconnect a watch goes on with the present state, of those it still concerns") {
-  Fixture test;
+  Watching test;
   const std::vector<std::string_view> visitors = {"ann", "bob", "cat"};
   test.client->Watch("concert", visitors, test.Tell());
   const Received watch = test.Next();
@@ -122,7 +123,7 @@ TEST_CASE("a watch made while there is no daemon begins when there is") {
   FakeServer server;
   server.Stop();
   TestLoop loop;
-  AsyncClient client(loop.get(), Options(server));
+  AsyncClient client(loop.get(), WatchOptions(server));
   client.Watch("concert", "ann", [&](const VisitorEvent&) { ++told; });
   for (int i = 0; i < 30; ++i) loop.Turn();
   CHECK(told == 0);
@@ -134,7 +135,7 @@ TEST_CASE("a watch made while there is no daemon begins when there is") {
 
 TEST_CASE("the end of a watch is told once, with its reason") {
   SUBCASE("by the daemon") {
-    Fixture test;
+    Watching test;
     test.client->Watch("concert", "ann", test.Tell());
     const Received watch = test.Next();
     test.server.Reply(watch, Empty{});
@@ -149,7 +150,7 @@ TEST_CASE("the end of a watch is told once, with its reason") {
     CHECK(test.told.size() == 1);
   }
   SUBCASE("refused at once") {
-    Fixture test;
+    Watching test;
     test.client->WatchRoom("nowhere", [&](const RoomEvent& event) {
       CHECK(event.last);
       test.told.emplace_back(protocol::NameOf(event.refusal->error));
@@ -160,7 +161,7 @@ TEST_CASE("the end of a watch is told once, with its reason") {
     test.Settle();
   }
   SUBCASE("with the last of its visitors") {
-    Fixture test;
+    Watching test;
     const std::vector<std::string_view> visitors = {"ann", "bob"};
     test.client->Watch("concert", visitors, test.Tell());
     const Received watch = test.Next();
@@ -174,7 +175,7 @@ TEST_CASE("the end of a watch is told once, with its reason") {
     CHECK(test.told.size() == 2);
   }
   SUBCASE("with the ended state of its last visitor, also when the daemon's end is lost") {
-    Fixture test;
+    Watching test;
     test.client->Watch("concert", "ann", test.Tell());
     const Received watch = test.Next();
     VisitorPush push = Ahead("ann", 0);
@@ -189,7 +190,7 @@ TEST_CASE("the end of a watch is told once, with its reason") {
     CHECK(test.told.size() == 1);
   }
   SUBCASE("when the client is closed") {
-    Fixture test;
+    Watching test;
     test.client->Watch("concert", "ann", test.Tell());
     test.Next();
     test.client->Close();
@@ -201,7 +202,7 @@ TEST_CASE("the end of a watch is told once, with its reason") {
     test.Told(2);
   }
   SUBCASE("when it cannot be put into a message") {
-    Fixture test;
+    Watching test;
     test.client->Watch(std::string(300, 'r'), "ann", test.Tell());
     CHECK(test.told.empty());
     test.Told(1);
@@ -210,7 +211,7 @@ TEST_CASE("the end of a watch is told once, with its reason") {
 }
 
 TEST_CASE("a daemon that stops does not end a watch that can be resumed") {
-  Fixture test;
+  Watching test;
   test.client->Watch("concert", "ann", test.Tell());
   const Received watch = test.Next();
   test.server.Reply(watch, Empty{});
@@ -234,7 +235,7 @@ TEST_CASE("a daemon that stops does not end a watch that can be resumed") {
 }
 
 TEST_CASE("after Unwatch nothing is told, also from inside the callback") {
-  Fixture test;
+  Watching test;
   const WatchHandle first = test.client->Watch("concert", "ann", test.Tell());
   const Received watch = test.Next();
   WatchHandle second;
@@ -263,7 +264,7 @@ TEST_CASE("after Unwatch nothing is told, also from inside the callback") {
 }
 
 TEST_CASE("a room's watch tells counts and events, and a wrong push loses the connection") {
-  Fixture test;
+  Watching test;
   test.client->WatchRoom("concert", [&](const RoomEvent& event) {
     std::string words = event.begins ? "begins" : "";
     if (event.missed > 0) words += " missed " + std::to_string(event.missed);
@@ -306,7 +307,7 @@ TEST_CASE("a room's watch tells counts and events, and a wrong push loses the co
 }
 
 TEST_CASE("watches are limited, and the one too many is told so") {
-  Fixture test;
+  Watching test;
   int ended = 0;
   for (size_t i = 0; i <= kWatchesMax; ++i) {
     test.client->Watch("concert", "ann", [&](const VisitorEvent& event) {

@@ -61,8 +61,8 @@ class Door : public Gatekeeper {
   mutable size_t judged = 0;
 };
 
-struct Network {
-  Network() {
+struct GuardedNetwork {
+  GuardedNetwork() {
     auto listening = Listener::ListenTcp(loop.get(), *ParseAddress("127.0.0.1:0"), &connections);
     REQUIRE(listening.ok());
     listener = *std::move(listening);
@@ -70,7 +70,7 @@ struct Network {
     REQUIRE(client.ConnectTcp(std::stoi(name.substr(name.rfind(':') + 1))));
     RunUntil([&] { return connections.count() == 1; });
   }
-  ~Network() {
+  ~GuardedNetwork() {
     listener->Close();
     connections.CloseAll();
     loop.RunUntil([&] { return connections.empty(); });
@@ -138,16 +138,16 @@ struct Network {
 };
 
 TEST_CASE("credentials on a connection: the right proof opens it, and the daemon gives its own") {
-  Network network;
+  GuardedNetwork network;
   const std::string challenge = network.Hello("ann");
   REQUIRE(challenge.size() == protocol::kNonceBytes);
   const auto frame = network.Prove("ann", challenge);
   REQUIRE(frame);
   REQUIRE(frame->header.kind == FrameKind::kReply);
-  CHECK(
-      protocol::SameProof(MakeProof(*protocol::Secret::FromText(kSecret), protocol::Prover::kDaemon,
-                                    {protocol::kVersionMax, "ann", challenge, Network::kNonce}),
-                          frame->As<protocol::AuthenticateReply>()->proof));
+  CHECK(protocol::SameProof(
+      MakeProof(*protocol::Secret::FromText(kSecret), protocol::Prover::kDaemon,
+                {protocol::kVersionMax, "ann", challenge, GuardedNetwork::kNonce}),
+      frame->As<protocol::AuthenticateReply>()->proof));
   REQUIRE(network.client.Ask<Operation::kRoomReset>(3, {"sale"}));
   REQUIRE(network.Answer()->header.kind == FrameKind::kReply);
   CHECK(network.worker.asker == "ann");
@@ -158,7 +158,7 @@ TEST_CASE("credentials on a connection: the right proof opens it, and the daemon
 }
 
 TEST_CASE("credentials on a connection: before the proof there is hello, authenticate and ping") {
-  Network network;
+  GuardedNetwork network;
   std::optional<std::string_view> key_id;
   SUBCASE("a name was said") {
     key_id = "ann";
@@ -195,7 +195,7 @@ TEST_CASE("credentials on a connection: before the proof there is hello, authent
 TEST_CASE("credentials on a connection: a name that nobody has is a wrong proof like any other") {
   std::vector<std::string> answers;
   for (const std::string_view name : {"ann", "nobody", ""}) {
-    Network network;
+    GuardedNetwork network;
     const std::string challenge = network.Hello(name);
     REQUIRE(challenge.size() == protocol::kNonceBytes);
     const std::string wrong(64, 'f');
@@ -209,7 +209,7 @@ TEST_CASE("credentials on a connection: a name that nobody has is a wrong proof 
 }
 
 TEST_CASE("credentials on a connection: the third wrong proof closes it, the second does not") {
-  Network network;
+  GuardedNetwork network;
   const std::string challenge = network.Hello("ann");
   const std::string wrong(64, 'f');
   for (int i = 1; i < limits::kWrongProofsMax; ++i) {
@@ -226,7 +226,7 @@ TEST_CASE("credentials on a connection: the third wrong proof closes it, the sec
 }
 
 TEST_CASE("credentials on a connection: what is no proof at all") {
-  Network network;
+  GuardedNetwork network;
   SUBCASE("fields that are none") {
     network.Hello("ann");
     std::string frame;
@@ -241,7 +241,7 @@ TEST_CASE("credentials on a connection: what is no proof at all") {
     CHECK(network.door.judged == 0);
   }
   SUBCASE("for the challenge of another connection") {
-    const std::string other = Network().Hello("ann");
+    const std::string other = GuardedNetwork().Hello("ann");
     network.Hello("ann");
     CHECK(network.Why(network.Prove("ann", other)).error == ErrorCode::kUnauthorized);
   }
@@ -252,7 +252,7 @@ TEST_CASE("credentials on a connection: what is no proof at all") {
 }
 
 TEST_CASE("credentials on a connection: a stranger costs little and not for long") {
-  Network network;
+  GuardedNetwork network;
   network.Hello("ann");
   SUBCASE("the time for HELLO is the time for the proof") {
     CHECK(network.StaysFor(limits::kHelloMsMax));
@@ -266,16 +266,16 @@ TEST_CASE("credentials on a connection: a stranger costs little and not for long
 }
 
 TEST_CASE("credentials on a connection: what lies behind the proof is worked as proven") {
-  Network network;
+  GuardedNetwork network;
   const std::string challenge = network.Hello("ann");
   const protocol::Proof proof =
       MakeProof(*protocol::Secret::FromText(kSecret), protocol::Prover::kClient,
-                {protocol::kVersionMax, "ann", challenge, Network::kNonce});
+                {protocol::kVersionMax, "ann", challenge, GuardedNetwork::kNonce});
   // More than the first buffer holds, in one write.
   for (uint32_t id = 0; id <= 100; ++id) {
     if (id == 0) {
       REQUIRE(network.client.Ask<Operation::kAuthenticate>(
-          id, {Network::kNonce, {proof.data(), proof.size()}}));
+          id, {GuardedNetwork::kNonce, {proof.data(), proof.size()}}));
     } else {
       REQUIRE(network.client.Ask<Operation::kJoin>(id, {"sale", std::string(200, 'v'), {}}));
     }
@@ -290,7 +290,7 @@ TEST_CASE("credentials on a connection: what lies behind the proof is worked as 
 }
 
 TEST_CASE("credentials on a connection: a role may do its part, and is told what takes more") {
-  Network network;
+  GuardedNetwork network;
   network.door.role = Role::kApp;
   REQUIRE(network.Prove("ann", network.Hello("ann"))->header.kind == FrameKind::kReply);
   REQUIRE(network.client.Ask<Operation::kJoin>(3, {"sale", "bob", {}}));

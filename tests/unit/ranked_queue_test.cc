@@ -15,21 +15,21 @@
 namespace anteroom {
 namespace {
 
-struct Entry {
+struct Queued {
   QueueKey key;
   QueuePlace place;
 };
 
-struct Entries {
-  std::vector<Entry> all;
+struct QueuedOnes {
+  std::vector<Queued> all;
 
-  explicit Entries(size_t count) : all(count + 1) {}
+  explicit QueuedOnes(size_t count) : all(count + 1) {}
   QueueKey KeyOf(uint32_t handle) const { return all[handle].key; }
   void SetPlace(uint32_t handle, QueuePlace place) { all[handle].place = place; }
   void Prefetch(uint32_t handle) const { PrefetchLine(&all[handle]); }
 };
 
-QueuePlace Insert(RankedQueue& queue, Entries& entries, uint32_t handle, QueueKey key) {
+QueuePlace Insert(RankedQueue& queue, QueuedOnes& entries, uint32_t handle, QueueKey key) {
   entries.all[handle].key = key;
   const QueuePlace place = queue.Insert(entries, handle, key);
   CHECK(place == entries.all[handle].place);
@@ -37,7 +37,7 @@ QueuePlace Insert(RankedQueue& queue, Entries& entries, uint32_t handle, QueueKe
 }
 
 // All elements in order, each with the place that its owner knows.
-std::vector<uint32_t> Walk(const RankedQueue& queue, const Entries& entries) {
+std::vector<uint32_t> Walk(const RankedQueue& queue, const QueuedOnes& entries) {
   std::vector<uint32_t> handles;
   for (QueuePlace place = queue.FirstPlace(); !(place == kNoPlace); place = queue.Next(place)) {
     handles.push_back(queue.HandleAt(place));
@@ -48,7 +48,7 @@ std::vector<uint32_t> Walk(const RankedQueue& queue, const Entries& entries) {
 
 TEST_CASE("ranked queue: an empty one has no first, no n-th and no nodes") {
   RankedQueuePool pool;
-  Entries entries(0);
+  QueuedOnes entries(0);
   RankedQueue queue(&pool);
   CHECK(queue.empty());
   CHECK_EQ(queue.First(), kNoHandle);
@@ -61,7 +61,7 @@ TEST_CASE("ranked queue: an empty one has no first, no n-th and no nodes") {
 
 TEST_CASE("ranked queue: first come, first served within a lane, lanes in order") {
   RankedQueuePool pool;
-  Entries entries(6);
+  QueuedOnes entries(6);
   RankedQueue queue(&pool);
   Insert(queue, entries, 1, {128, 1});
   Insert(queue, entries, 2, {128, 2});
@@ -86,7 +86,7 @@ TEST_CASE("ranked queue: first come, first served within a lane, lanes in order"
 TEST_CASE("ranked queue: insertion at the front, again and again") {
   constexpr uint32_t kCount = 20'000;
   RankedQueuePool pool;
-  Entries entries(kCount);
+  QueuedOnes entries(kCount);
   RankedQueue queue(&pool);
   for (uint32_t handle = kCount; handle >= 1; --handle) Insert(queue, entries, handle, {1, handle});
   queue.check_invariants(entries);
@@ -99,7 +99,7 @@ TEST_CASE("ranked queue: insertion at the front, again and again") {
 
 TEST_CASE("ranked queue: a small line that goes on for long keeps few nodes") {
   RankedQueuePool pool;
-  Entries entries(10);
+  QueuedOnes entries(10);
   RankedQueue queue(&pool);
   for (uint64_t arrival = 1; arrival <= 100'000; ++arrival) {
     const uint32_t handle = 1 + static_cast<uint32_t>(arrival % 10);
@@ -115,7 +115,7 @@ TEST_CASE("ranked queue: a large line thins out, and its nodes with it") {
   constexpr uint32_t kCount = 200'000;
   std::mt19937_64 random(TestSeed());
   RankedQueuePool pool;
-  Entries entries(kCount);
+  QueuedOnes entries(kCount);
   RankedQueue queue(&pool);
   std::vector<uint32_t> expected;
   for (uint32_t handle = 1; handle <= kCount; ++handle) {
@@ -145,13 +145,13 @@ TEST_CASE("ranked queue: a large line thins out, and its nodes with it") {
 }
 
 // A queue, and beside it a sorted vector.
-struct Pair {
+struct QueueAndModel {
   RankedQueue queue;
   std::vector<std::pair<QueueKey, uint32_t>> model;
 
-  explicit Pair(RankedQueuePool* pool) : queue(pool) {}
+  explicit QueueAndModel(RankedQueuePool* pool) : queue(pool) {}
 
-  void Check(const Entries& entries) const {
+  void Check(const QueuedOnes& entries) const {
     queue.check_invariants(entries);
     const std::vector<uint32_t> handles = Walk(queue, entries);
     CHECK_EQ(handles.size(), model.size());
@@ -163,8 +163,8 @@ TEST_CASE("ranked queue: a million random operations on three queues against sor
   std::mt19937_64 random(TestSeed());
   constexpr uint32_t kCount = 6000;
   RankedQueuePool pool;
-  Entries entries(kCount);
-  Pair pairs[3] = {Pair(&pool), Pair(&pool), Pair(&pool)};
+  QueuedOnes entries(kCount);
+  QueueAndModel pairs[3] = {QueueAndModel(&pool), QueueAndModel(&pool), QueueAndModel(&pool)};
   std::vector<uint32_t> absent;
   for (uint32_t handle = 1; handle <= kCount; ++handle) absent.push_back(handle);
   uint64_t arrivals = 0;
@@ -174,7 +174,7 @@ TEST_CASE("ranked queue: a million random operations on three queues against sor
     // Seasons: growth and decline; arrivals in order, anywhere, all in one neighbourhood.
     const uint32_t inserts = (i / 60'000) % 2 == 0 ? 60 : 30;
     const int season = (i / 25'000) % 4;
-    Pair& pair = pairs[random() % 8 < 5 ? 0 : random() % 3];
+    QueueAndModel& pair = pairs[random() % 8 < 5 ? 0 : random() % 3];
     const uint64_t choice = random() % 100;
     if (choice < inserts && !absent.empty()) {
       const uint32_t handle = absent.back();
@@ -220,11 +220,11 @@ TEST_CASE("ranked queue: a million random operations on three queues against sor
     CHECK_EQ(pair.queue.size(), pair.model.size());
     CHECK_EQ(pair.queue.First(), pair.model.empty() ? kNoHandle : pair.model.front().second);
     if (i % 5000 == 0) {
-      for (const Pair& each : pairs) each.Check(entries);
+      for (const QueueAndModel& each : pairs) each.Check(entries);
       pool.check_invariants();
     }
   }
-  for (Pair& pair : pairs) {
+  for (QueueAndModel& pair : pairs) {
     pair.Check(entries);
     while (!pair.queue.empty()) pair.queue.PopFirst(entries);
   }

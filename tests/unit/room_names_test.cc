@@ -16,22 +16,22 @@ namespace anteroom {
 namespace {
 
 // Names as their bytes, so that the model's order is that of bytes, whatever a char is.
-using Bytes = std::vector<uint8_t>;
-using Model = std::map<Bytes, uint32_t>;
+using NameBytes = std::vector<uint8_t>;
+using PlainNames = std::map<NameBytes, uint32_t>;
 
-Bytes BytesOf(std::string_view name) {
-  return Bytes(name.begin(), name.end());
+NameBytes BytesOf(std::string_view name) {
+  return NameBytes(name.begin(), name.end());
 }
-std::string NameOf(const Bytes& bytes) {
+std::string NameOf(const NameBytes& bytes) {
   return std::string(bytes.begin(), bytes.end());
 }
 
-uint32_t NumberIn(const Model& model, const Bytes& bytes) {
+uint32_t NumberIn(const PlainNames& model, const NameBytes& bytes) {
   const auto found = model.find(bytes);
   return found == model.end() ? 0 : found->second;
 }
 
-std::string NameAfter(const Model& model, const Bytes& bytes) {
+std::string NameAfter(const PlainNames& model, const NameBytes& bytes) {
   const auto next = model.upper_bound(bytes);
   return next == model.end() ? std::string() : NameOf(next->first);
 }
@@ -76,18 +76,18 @@ TEST_CASE("room names: as a plain map does, over a million random operations") {
   std::mt19937_64 random(TestSeed());
   const auto below = [&](uint64_t limit) { return random() % limit; };
   RoomNames names;
-  Model model;
+  PlainNames model;
   uint32_t last_number = 0;
   // Out of few bytes, the least and the greatest among them, so that names are often the same, or
   // one begins with another; now and then a long one.
   const auto any_name = [&] {
     static constexpr uint8_t kBytes[] = {0, 1, 'a', 'b', 0x7F, 0x80, 0xFF};
-    Bytes bytes(1 + below(below(8) == 0 ? 40 : 4));
+    NameBytes bytes(1 + below(below(8) == 0 ? 40 : 4));
     for (uint8_t& byte : bytes) byte = kBytes[below(sizeof kBytes)];
     return bytes;
   };
   for (int step = 0; step < 1'000'000; ++step) {
-    const Bytes bytes = any_name();
+    const NameBytes bytes = any_name();
     const std::string name = NameOf(bytes);
     const uint32_t number = NumberIn(model, bytes);
     CHECK_EQ(names.Find(name), number);

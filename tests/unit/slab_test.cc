@@ -12,14 +12,14 @@
 namespace anteroom {
 namespace {
 
-struct Entry {
+struct SlabEntry {
   uint32_t first;
   uint64_t payload[3];
   uint32_t live;  // beyond the first four bytes: 0 tells a freed entry
 };
 
 TEST_CASE("slab: handles begin at 1, and the last freed comes first") {
-  Slab<Entry> slab;
+  Slab<SlabEntry> slab;
   CHECK_EQ(slab.capacity(), 0u);
   CHECK_EQ(slab.bytes(), 0u);
   CHECK_EQ(slab.Allocate(), 1u);
@@ -36,12 +36,12 @@ TEST_CASE("slab: handles begin at 1, and the last freed comes first") {
 }
 
 TEST_CASE("slab: an entry comes zeroed, used before or not") {
-  Slab<Entry, 4> slab;
+  Slab<SlabEntry, 4> slab;
   for (int round = 0; round < 3; ++round) {
     std::vector<uint32_t> handles;
     for (int i = 0; i < 50; ++i) {
       handles.push_back(slab.Allocate());
-      Entry& entry = slab[handles.back()];
+      SlabEntry& entry = slab[handles.back()];
       CHECK_EQ(entry.first, 0u);
       for (const uint64_t word : entry.payload) CHECK_EQ(word, 0u);
       CHECK_EQ(entry.live, 0u);
@@ -52,16 +52,16 @@ TEST_CASE("slab: an entry comes zeroed, used before or not") {
 }
 
 TEST_CASE("slab: entries stay where they are while it grows") {
-  Slab<Entry, 64> slab;
+  Slab<SlabEntry, 64> slab;
   const uint32_t handle = slab.Allocate();
-  const Entry* entry = &slab[handle];
+  const SlabEntry* entry = &slab[handle];
   for (int i = 0; i < 10'000; ++i) slab.Allocate();
   CHECK_EQ(entry, &slab[handle]);
 }
 
 TEST_CASE("slab: a million random operations against a map") {
   std::mt19937_64 random(TestSeed());
-  Slab<Entry, 256> slab;
+  Slab<SlabEntry, 256> slab;
   std::map<uint32_t, uint64_t> model;
   std::vector<uint32_t> handles;
   for (int i = 0; i < 1'000'000; ++i) {

@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kSlots = SlotBitmap::kSlots;
 
 // What the bitmap is, slot by slot.
-struct Model {
+struct PlainBitmap {
   std::array<bool, kSlots> occupied{};
 
   uint32_t CountBelow(uint32_t slot) const {
@@ -40,7 +40,7 @@ struct Model {
 };
 
 // Every question, about every slot.
-void CompareAll(const SlotBitmap& bits, const Model& model) {
+void CompareAll(const SlotBitmap& bits, const PlainBitmap& model) {
   const uint32_t count = model.CountBelow(kSlots);
   CHECK_EQ(bits.Count(), count);
   for (uint32_t slot = 0; slot < kSlots; ++slot) {
@@ -59,7 +59,7 @@ void CompareAll(const SlotBitmap& bits, const Model& model) {
 
 TEST_CASE("slot bitmap: none, one, all but one, and all occupied") {
   SlotBitmap bits{};
-  Model model;
+  PlainBitmap model;
   CompareAll(bits, model);
   for (uint32_t slot = 0; slot < kSlots; ++slot) {
     bits.Set(slot);
@@ -87,7 +87,7 @@ TEST_CASE("slot bitmap: as slot by slot, over a million random operations") {
   std::mt19937_64 random(TestSeed());
   const auto below = [&](uint32_t limit) { return static_cast<uint32_t>(random() % limit); };
   SlotBitmap bits{};
-  Model model;
+  PlainBitmap model;
   const auto set = [&](uint32_t slot, bool occupied) {
     if (occupied) {
       bits.Set(slot);

@@ -14,22 +14,22 @@
 namespace anteroom {
 namespace {
 
-struct Entry {
+struct Timed {
   WheelLink link;
   int64_t deadline_ms = 0;
   uint64_t sequence = 0;
 };
 
-struct Entries {
-  std::vector<Entry> all;
+struct TimedOnes {
+  std::vector<Timed> all;
 
-  explicit Entries(size_t count) : all(count + 1) {}
+  explicit TimedOnes(size_t count) : all(count + 1) {}
   WheelLink& LinkOf(uint32_t handle) { return all[handle].link; }
   int64_t DeadlineOf(uint32_t handle) const { return all[handle].deadline_ms; }
   uint64_t SequenceOf(uint32_t handle) const { return all[handle].sequence; }
 };
 
-void Add(TimingWheel& wheel, Entries& entries, uint32_t handle, int64_t deadline_ms,
+void Add(TimingWheel& wheel, TimedOnes& entries, uint32_t handle, int64_t deadline_ms,
          uint64_t sequence) {
   entries.all[handle].deadline_ms = deadline_ms;
   entries.all[handle].sequence = sequence;
@@ -37,7 +37,7 @@ void Add(TimingWheel& wheel, Entries& entries, uint32_t handle, int64_t deadline
 }
 
 TEST_CASE("timing wheel: an empty one is never due") {
-  Entries entries(1);
+  TimedOnes entries(1);
   TimingWheel wheel;
   std::vector<uint32_t> due;
   CHECK_EQ(wheel.NextDue(entries), TimingWheel::kNever);
@@ -46,7 +46,7 @@ TEST_CASE("timing wheel: an empty one is never due") {
 }
 
 TEST_CASE("timing wheel: a deadline is due at its millisecond, not before") {
-  Entries entries(1);
+  TimedOnes entries(1);
   TimingWheel wheel;
   std::vector<uint32_t> due;
   Add(wheel, entries, 1, 1000, 1);
@@ -60,7 +60,7 @@ TEST_CASE("timing wheel: a deadline is due at its millisecond, not before") {
 }
 
 TEST_CASE("timing wheel: a jump of years hands out all in order") {
-  Entries entries(4);
+  TimedOnes entries(4);
   TimingWheel wheel;
   std::vector<uint32_t> due;
   const int64_t year_ms = int64_t{365} * 24 * 3600 * 1000;
@@ -79,7 +79,7 @@ TEST_CASE("timing wheel: a jump of years hands out all in order") {
 TEST_CASE("timing wheel: one millisecond's entries come by sequence, however they went in") {
   constexpr uint32_t kCount = 5000;
   std::mt19937_64 random(TestSeed());
-  Entries entries(kCount);
+  TimedOnes entries(kCount);
   TimingWheel wheel;
   std::vector<uint32_t> order;
   for (uint32_t handle = 1; handle <= kCount; ++handle) order.push_back(handle);
@@ -94,7 +94,7 @@ TEST_CASE("timing wheel: one millisecond's entries come by sequence, however the
 
 TEST_CASE("timing wheel: entries equal in deadline and sequence all come out") {
   constexpr uint32_t kCount = 1000;
-  Entries entries(kCount + 3);
+  TimedOnes entries(kCount + 3);
   TimingWheel wheel;
   for (uint32_t handle = 1; handle <= kCount; ++handle) Add(wheel, entries, handle, 500, 9);
   wheel.check_invariants(entries);
@@ -118,7 +118,7 @@ TEST_CASE("timing wheel: entries equal in deadline and sequence all come out") {
 TEST_CASE("timing wheel: wheels go when their entries have gone") {
   constexpr uint32_t kCount = 100'000;
   std::mt19937_64 random(TestSeed());
-  Entries entries(kCount);
+  TimedOnes entries(kCount);
   TimingWheel wheel;
   for (uint32_t handle = 1; handle <= kCount; ++handle) {
     Add(wheel, entries, handle, static_cast<int64_t>(random() % 3'600'000), handle);
@@ -133,7 +133,7 @@ TEST_CASE("timing wheel: wheels go when their entries have gone") {
 // Random adds, removals and pops in a time that moves by `spread_ms` or jumps, against a set.
 void RunAgainstModel(uint64_t seed, int operations, int64_t spread_ms, uint32_t count) {
   std::mt19937_64 random(seed);
-  Entries entries(count);
+  TimedOnes entries(count);
   TimingWheel wheel;
   std::set<std::tuple<int64_t, uint64_t, uint32_t>> model;
   std::vector<uint32_t> absent;

@@ -14,7 +14,7 @@
 namespace anteroom::cli {
 namespace {
 
-Json ToJson(const storage::RecoveredLog& log, int64_t at_ms) {
+Json RecoveredLogJson(const storage::RecoveredLog& log, int64_t at_ms) {
   Json object = Json::object();
   if (log.snapshot_number != 0) {
     object["snapshot"] = storage::SnapshotFileName(log.snapshot_number);
@@ -67,7 +67,7 @@ ExitStatus CheckLog(Context& context, storage::Files& files, const std::string& 
   if (!log.ok()) return FailReading(context, log.status());
   const int64_t at_ms = engine.now_ms();
   if (context.json()) {
-    context.PrintJson(ToJson(*log, at_ms));
+    context.PrintJson(RecoveredLogJson(*log, at_ms));
   } else {
     context.PrintText(Describe(*log, directory, at_ms));
   }
