@@ -26,10 +26,11 @@
 #include "tests/support/logged_engine.h"
 #include "tests/support/memory_files.h"
 
-namespace anteroom::fuzz {
+namespace anteroom::storage {
 namespace {
 
-using namespace storage;  // NOLINT(google-build-using-namespace): the file is about nothing else
+using fuzz::ByteSource;
+using fuzz::CommandSource;
 
 constexpr char kFile[] = "backups/one";
 constexpr char kElsewhere[] = "elsewhere";
@@ -124,7 +125,7 @@ void MendMark(MemoryFiles& files) {
   });
   if (!header.ok()) return;
   Engine engine(EngineOptions{});
-  if (!LoadEntries({entries.begin() + 1, entries.end()}, &engine).empty()) return;
+  if (!fuzz::LoadEntries({entries.begin() + 1, entries.end()}, &engine).empty()) return;
   SegmentHeader mended = *header;
   mended.mark = MarkOf(engine);
   const auto writer = SnapshotWriter::Create(files, kFile, SnapshotKind::kBackup, mended);
@@ -134,9 +135,10 @@ void MendMark(MemoryFiles& files) {
 }
 
 }  // namespace
-}  // namespace anteroom::fuzz
+}  // namespace anteroom::storage
 
 void anteroom::fuzz::TryBackup(std::string_view input) {
+  using namespace storage;  // NOLINT(google-build-using-namespace): the whole function
   ByteSource source(input);
   MemoryFiles files(1);
   CHECK(files.MakeDirectory("backups").ok());

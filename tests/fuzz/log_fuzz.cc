@@ -20,10 +20,10 @@
 #include "tests/fuzz/targets.h"
 #include "tests/support/memory_files.h"
 
-namespace anteroom::fuzz {
+namespace anteroom::storage {
 namespace {
 
-using namespace storage;  // NOLINT(google-build-using-namespace): the file is about nothing else
+using fuzz::kLogDirectory;
 
 // A header may ask for a segment of 1 GiB; there is no room for it here.
 constexpr uint64_t kDiskBytes = 1u << 20;
@@ -67,7 +67,7 @@ void CheckRefusal(const absl::Status& status) {
   CHECK(!status.message().empty());
 }
 
-std::vector<std::string> ContentOf(MemoryFiles& files) {
+std::vector<std::string> AllFiles(MemoryFiles& files) {
   std::vector<std::string> content;
   const auto names = files.List(kLogDirectory);
   CHECK(names.ok());
@@ -106,14 +106,15 @@ void GoOn(MemoryFiles& files, const RecoveredLog& log, std::vector<std::string> 
 }
 
 }  // namespace
-}  // namespace anteroom::fuzz
+}  // namespace anteroom::storage
 
 void anteroom::fuzz::TryLog(std::string_view input) {
+  using namespace storage;  // NOLINT(google-build-using-namespace): the whole function
   ByteSource source(input);
   MemoryFiles files(1);
   MakeLogDirectory(&source, &files);
   files.set_capacity_bytes(kDiskBytes);
-  const std::vector<std::string> before = ContentOf(files);
+  const std::vector<std::string> before = AllFiles(files);
 
   Engine engine(EngineOptions{});
   Believer believer(&engine);
@@ -123,7 +124,7 @@ void anteroom::fuzz::TryLog(std::string_view input) {
 
   Collector collector;
   const auto read = RecoverLog(files, kLogDirectory, {}, collector);
-  CHECK(ContentOf(files) == before);
+  CHECK(AllFiles(files) == before);
   if (!read.ok()) {
     CHECK(!believed.ok());
     CheckRefusal(read.status());
