@@ -72,6 +72,8 @@ OPTIMISE := -O1
 SANITIZE_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # The names of g++ 12 in Debian's Abseil: later versions of clang spell those of some templates otherwise.
 SANITIZE_FLAGS += -fclang-abi-compat=17
+# The macro that fuzzed programs by convention look at (LLVM's documentation of libFuzzer): server/engine/slab.h does.
+SANITIZE_FLAGS += -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 else ifeq ($(SANITIZE),coverage)
 BUILD := build/coverage
 OPTIMISE := -O0
@@ -342,6 +344,7 @@ coverage: deps
 	  build/coverage/obj/tests
 
 fuzz: deps
+	@tools/install_deps.sh fuzz
 	@tests/fuzz/run.sh $(or $(SECONDS),60)
 
 check:
