@@ -1,7 +1,8 @@
 # Anteroom's build: GNU make, g++ 12, Debian 12. `make help` explains the targets.
 #
 # Sources are found by wildcard: a new .cc in a folder below needs no change here. Objects go to $(BUILD)/obj, archives
-# to $(BUILD)/lib, programs to $(BUILD)/bin, where BUILD is build/ itself, or build/asan, build/tsan with SANITIZE=.
+# to $(BUILD)/lib, programs to $(BUILD)/bin, where BUILD is build/ itself, or with SANITIZE= build/asan, build/tsan,
+# build/fuzz.
 # Nothing here may fail while it is only read: on a fresh machine there is neither a compiler nor pkg-config.
 
 # help: make              programs into build/bin/, libraries into build/lib/; names the packages that are missing
@@ -12,6 +13,7 @@
 # help: make sim          a simulated daemon that crashes, with faults drawn from a seed: SEED= STEPS= SECONDS= SEEDS=
 # help: make sim-canaries plants bugs, one after another, and sees that the simulation finds each: CANARY= for one
 # help: make soak         a thousand kills under load, then a long simulation, then fuzzing: MINUTES=60
+# help: make fuzz         libFuzzer on every target of tests/fuzz, SECONDS= each (60), two at a time or JOBS=
 # help: make coverage     the share of branches of protocol, engine and storage that unit tests and scripts take
 # help: make check        formatting, clang-tidy, include directions, bans in the engine, sizes
 # help: make bench        every benchmark in a small size
@@ -25,8 +27,9 @@
 # help:   make build/bin/unit_tests && build/bin/unit_tests --test-case='*wheel*'
 # help:   make SANITIZE=address build/asan/bin/unit_tests
 # help:   make SANITIZE=thread build/tsan/bin/thread_tests
+# help:   make SANITIZE=fuzz build/fuzz/bin/fuzzer && build/fuzz/bin/fuzzer engine FILE    repeats an input
 # help:   ANTEROOM_SEED=7 build/bin/unit_tests        repeats a random run
-# help: Variables: SANITIZE=address|thread, JOBS=2 (default: all cores), CXXFLAGS='-O0 -g', PREFIX, DESTDIR
+# help: Variables: SANITIZE=address|thread|fuzz, JOBS=2 (default: all cores), CXXFLAGS='-O0 -g', PREFIX, DESTDIR
 # help:   make install PREFIX=/usr DESTDIR=/tmp/image
 # help:   make compile_commands.json                  for editors
 
@@ -64,14 +67,22 @@ else ifeq ($(SANITIZE),thread)
 BUILD := build/tsan
 OPTIMISE := -O1
 SANITIZE_FLAGS := -fsanitize=thread -fno-omit-frame-pointer
+else ifeq ($(SANITIZE),fuzz)
+BUILD := build/fuzz
+OPTIMISE := -O1
+SANITIZE_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# The names of g++ 12 in Debian's Abseil: later versions of clang spell those of some templates otherwise.
+SANITIZE_FLAGS += -fclang-abi-compat=17
+# The macro that fuzzed programs by convention look at (LLVM's documentation of libFuzzer): server/engine/slab.h does.
+SANITIZE_FLAGS += -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 else ifeq ($(SANITIZE),coverage)
 BUILD := build/coverage
 OPTIMISE := -O0
 SANITIZE_FLAGS := --coverage
 else
-$(error SANITIZE is empty, address, thread or coverage, not '$(SANITIZE)')
+$(error SANITIZE is empty, address, thread, coverage or fuzz, not '$(SANITIZE)')
 endif
-ifneq (,$(filter address thread,$(SANITIZE)))
+ifneq (,$(filter address thread fuzz,$(SANITIZE)))
 SANITIZE_FLAGS += -DANTEROOM_DCHECKS
 endif
 # Bugs to be planted, for `make sim-canaries` alone: server/base/canary.h.
@@ -85,13 +96,14 @@ ifeq ($(shell uname -m),x86_64)
 ARCHITECTURE := -march=x86-64-v2
 endif
 
-CXX := g++
+# The fuzzer comes with clang; 14, which Debian 12 takes for granted, cannot read <ranges> of g++ 12.
+CXX := $(if $(filter fuzz,$(SANITIZE)),clang++-19,g++)
 # Symbols and line tables; -g, with every variable, doubles the time of a build: make CXXFLAGS='-O0 -g'.
 CXXFLAGS ?= $(OPTIMISE) -g1
 CCACHE := $(shell command -v ccache 2>/dev/null)
 
 # g++ 12 takes an empty std::optional for an uninitialised one (GCC bug 80635), hence the one warning less.
-WARNINGS := -Wall -Wextra -Werror -Wno-maybe-uninitialized
+WARNINGS := -Wall -Wextra -Werror $(if $(filter g++,$(CXX)),-Wno-maybe-uninitialized)
 ANTEROOM_CXXFLAGS = -std=c++20 $(WARNINGS) $(ARCHITECTURE) $(SANITIZE_FLAGS) -I. -pthread
 
 # Abseil is linked statically, which starts a program in 2 ms instead of 5; the linker takes only what is used.
@@ -151,11 +163,15 @@ BENCH_SUPPORT_SOURCES := $(filter-out %_bench.cc,$(call sources,bench))
 LOADGEN_SOURCES := $(call sources,bench/loadgen)
 EXAMPLE_SOURCES := $(call sources,client/examples)
 SIM_SOURCES := $(call sources,tests/sim)
+FUZZ_SOURCES := $(call sources,tests/fuzz)
+# What they need beyond archives, named so that little is built for them.
+FUZZ_PARTS := tests/support/memory_files.cc tests/support/wire_examples.cc \
+  $(addprefix tools/rehearse/,log_line.cc moment.cc count_row.cc)
 # What else of the daemon and of the tests a simulation holds: the rest needs sockets.
 SIM_PARTS := server/app/engine_clock.cc server/app/group_commit.cc server/net/outbox.cc tests/support/memory_files.cc
 
 TEST_SOURCES := $(TEST_SUPPORT_SOURCES) $(UNIT_SOURCES) $(SCRIPT_SOURCES) $(E2E_SOURCES) $(BENCH_SOURCES) \
-  $(BENCH_SUPPORT_SOURCES) $(SIM_SOURCES)
+  $(BENCH_SUPPORT_SOURCES) $(SIM_SOURCES) $(FUZZ_SOURCES)
 ALL_SOURCES := $(PROTOCOL_SOURCES) $(call sources,$(addprefix server/,$(SERVER_PARTS))) $(APP_SOURCES) \
   $(CLIENT_SOURCES) $(TESTING_SOURCES) $(TOOL_SOURCES) $(TEST_SOURCES) $(LOADGEN_SOURCES) \
   $(EXAMPLE_SOURCES)
@@ -173,7 +189,8 @@ LOADGEN := $(BUILD)/bin/loadgen
 SIM := $(BUILD)/bin/sim
 EXAMPLES := $(patsubst client/examples/%.cc,$(BUILD)/bin/example_%,$(EXAMPLE_SOURCES))
 
-.PHONY: all deps run test sim sim-canaries soak coverage check bench bench-engine bench-redis install format tidy clean help
+.PHONY: all deps run test sim sim-canaries soak fuzz coverage check bench bench-engine bench-redis
+.PHONY: install format tidy clean help
 .PHONY: test-programs unit-programs bench-programs print-sources compile_commands.json FORCE
 
 all: $(PROGRAMS) $(LIBRARIES)
@@ -277,6 +294,11 @@ $(eval $(call program,thread_tests,$(THREAD_SOURCES),$(call archives,libanteroom
   libserver_storage)))
 $(eval $(call program,sim,$(SIM_SOURCES) $(SIM_PARTS),$(call archives,$(patsubst %,libserver_%,storage engine base) \
   libanteroom_protocol)))
+# Only clang links this one.
+ifeq ($(SANITIZE),fuzz)
+$(eval $(call program,fuzzer,$(FUZZ_SOURCES) $(FUZZ_PARTS),$(call archives,$(patsubst %,libserver_%,\
+  auth storage engine base) libanteroom_protocol),-fsanitize=fuzzer))
+endif
 $(eval $(call program,loadgen,$(LOADGEN_SOURCES),$(call archives,libanteroom libserver_base),-lhiredis))
 $(foreach source,$(EXAMPLE_SOURCES),$(eval \
   $(call program,example_$(basename $(notdir $(source))),$(source),$(call archives,libanteroom))))
@@ -328,6 +350,10 @@ coverage: deps
 soak: deps
 	+@$(again) $(PROGRAMS) $(BUILD)/bin/kill_cycles_test $(SIM)
 	@MINUTES=$(or $(MINUTES),60) tests/soak.sh
+
+fuzz: deps
+	@tools/install_deps.sh fuzz
+	@tests/fuzz/run.sh $(or $(SECONDS),60)
 
 check:
 	@tools/install_deps.sh build test check

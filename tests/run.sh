@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs every test: unit tests and behaviour scripts under ASan and UBSan, the tests of what has threads
-# under TSan too, the simulator and the bugs planted for it, end-to-end tests, each benchmark in a tiny size. The last line is `N passed, N failed`; the exit
+# under TSan too, the simulator and the bugs planted for it, end-to-end tests, each benchmark in a tiny size, each fuzz
+# target for some seconds. The last line is `N passed, N failed`; the exit
 # status is 0 when nothing failed.
 #
 # A part is a program. One that ends with a line `N passed, N failed` adds these counts; any other counts as one test,
@@ -101,6 +102,12 @@ done
 
 finish sanitizers
 begin thread-sanitizer SANITIZE=thread build/tsan/bin/thread_tests
+# The fuzzer's compiler is no part of what else is needed: where it cannot be had, only fuzzing is missing.
+fuzzed=no
+if tools/install_deps.sh fuzz; then
+  fuzzed=yes
+  begin fuzz SANITIZE=fuzz build/fuzz/bin/fuzzer
+fi
 export ANTEROOM_BIN=$PWD/build/asan/bin
 part unit 300 build/asan/bin/unit_tests
 part scripts 240 build/asan/bin/script_tests
@@ -117,6 +124,13 @@ finish thread-sanitizer
 no_spread=()
 ! setarch --addr-no-randomize true 2>/dev/null || no_spread=(setarch --addr-no-randomize)
 part threads-sanitized 300 "${no_spread[@]}" build/tsan/bin/thread_tests
+
+if [ "$fuzzed" = yes ]; then
+  finish fuzz
+  part fuzz 240 tests/fuzz/run.sh 6
+else
+  echo "not fuzzed: there is no clang-19"
+fi
 
 echo
 echo "$total_passed passed, $total_failed failed"

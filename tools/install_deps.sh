@@ -5,7 +5,7 @@
 #   tools/install_deps.sh --missing build   only names what is missing; exit status 1 if anything is
 #
 # Sets: build (programs and library), test (make test, make bench), check (make check), redis (make bench-redis),
-# coverage (make coverage).
+# coverage (make coverage), fuzz (make fuzz; without it make test does all else).
 # When everything is there it does nothing, in some milliseconds. Where there is no dpkg it takes the packages for
 # present: the compiler will tell.
 set -u
@@ -17,8 +17,9 @@ packages_of() {
     check) echo clang-format-14 clang-tidy-14 ;;
     redis) echo redis-server ;;
     coverage) echo gcovr ;;
+    fuzz) echo clang-19 libclang-rt-19-dev ;;
     *)
-      echo "install_deps.sh: no such set: $1 (build, test, check, redis, coverage)" >&2
+      echo "install_deps.sh: no such set: $1 (build, test, check, redis, coverage, fuzz)" >&2
       return 2
       ;;
   esac

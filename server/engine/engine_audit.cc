@@ -34,6 +34,7 @@ void Engine::check_invariants() {
       CHECK(visitor.waiting());
       CHECK_EQ(visitor.room, number);
       CHECK_EQ(visitor.place, place.value);
+      CHECK_EQ(AheadOf(visitor), ahead);
       entries += DigestOfVisitor(visitor);
     }
     uint64_t admitted = 0;

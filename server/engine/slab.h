@@ -38,11 +38,11 @@ inline constexpr uint32_t kNoHandle = 0;
 
 // Invariant: every handle 1..capacity() is either given out or on the free list exactly once, and
 // size() counts the former.
-template <typename T, uint32_t kSegmentEntries = 16384>
+template <typename T, uint32_t kEntriesOfSegment = 16384>
 class Slab {
   static_assert(std::is_trivially_copyable_v<T>);
   static_assert(sizeof(T) >= sizeof(uint32_t));
-  static_assert(std::has_single_bit(kSegmentEntries));
+  static_assert(std::has_single_bit(kEntriesOfSegment));
 
  public:
   Slab() = default;
@@ -125,6 +125,12 @@ class Slab {
   }
 
  private:
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+  // A fuzzer makes hundreds of engines a second: small segments are not mapped anew for each.
+  static constexpr uint32_t kSegmentEntries = kEntriesOfSegment < 64 ? kEntriesOfSegment : 64;
+#else
+  static constexpr uint32_t kSegmentEntries = kEntriesOfSegment;
+#endif
   static constexpr size_t kLineBytes = 64;
   static constexpr size_t kAlignment = alignof(T) > kLineBytes ? alignof(T) : kLineBytes;
 

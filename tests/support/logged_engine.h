@@ -39,8 +39,9 @@ class LoggedEngine {
     return absl::OkStatus();
   }
 
-  // Applies and writes some more.
-  absl::Status Run(RandomCommands& commands, int records) {
+  // Applies and writes some more; `commands` has Next(), as RandomCommands has.
+  template <typename Commands>
+  absl::Status Run(Commands& commands, int records) {
     Effects effects;
     for (int i = 0; i < records; ++i) {
       const std::string record = commands.Next();
