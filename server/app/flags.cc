@@ -53,6 +53,16 @@ absl::Status Take(const Flag& flag, const std::string& value) {
   return Wrong("--" + std::string(flag.name) + " " + value + ": " + right);
 }
 
+// Digits alone, which SimpleAtoi is not strict about.
+std::optional<uint64_t> ParseCount(std::string_view text) {
+  uint64_t count = 0;
+  if (text.find_first_not_of("0123456789") != std::string_view::npos ||
+      !absl::SimpleAtoi(protocol::ToAbsl(text), &count)) {
+    return std::nullopt;
+  }
+  return count;
+}
+
 // Appends the words of a text from the column on, in lines that are short enough; the present line
 // may have begun.
 void AppendWords(std::string_view words, std::string* text) {
@@ -125,11 +135,8 @@ std::string FormatLimit(LimitUnit unit, uint64_t value) {
 
 std::optional<uint64_t> ParseLimit(LimitUnit unit, const std::string& text) {
   switch (unit) {
-    case LimitUnit::kCount: {
-      uint64_t count = 0;
-      if (!absl::SimpleAtoi(text, &count)) return std::nullopt;
-      return count;
-    }
+    case LimitUnit::kCount:
+      return ParseCount(text);
     case LimitUnit::kBytes:
       return ParseSize(text);
     case LimitUnit::kMs: {
@@ -228,11 +235,9 @@ std::optional<uint64_t> ParseSize(std::string_view text) {
     text.remove_suffix(1);
     break;
   }
-  uint64_t count = 0;
-  if (!absl::SimpleAtoi(protocol::ToAbsl(text), &count) || count > UINT64_MAX / unit) {
-    return std::nullopt;
-  }
-  return count * unit;
+  const auto count = ParseCount(text);
+  if (!count || *count > UINT64_MAX / unit) return std::nullopt;
+  return *count * unit;
 }
 
 std::string FormatSize(uint64_t bytes) {

@@ -87,7 +87,7 @@ TEST_CASE("flags: sizes") {
   CHECK(ParseSize("64M") == uint64_t{64} << 20);
   CHECK(ParseSize("1G") == uint64_t{1} << 30);
   CHECK(ParseSize("3T") == uint64_t{3} << 40);
-  for (const char* wrong : {"", "K", "-1", "1k", "1KB", "1.5G", "4 K", "17000000T"}) {
+  for (const char* wrong : {"", "K", "-1", "1k", "1KB", "1.5G", "4 K", " 4", "17000000T"}) {
     CHECK_FALSE(ParseSize(wrong));
   }
   for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, uint64_t{1024}, uint64_t{1536},
