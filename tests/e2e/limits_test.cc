@@ -324,6 +324,8 @@ TEST_CASE("--max-visitors, --max-rooms: no more than these, and fewer than there
 // As many as are taken, the last ones one by one: a batch is itself of some memory. The refusal.
 protocol::Refusal JoinUntilRefused(Running* running, uint64_t* joined) {
   for (uint64_t next = *joined;; next += 1000) {
+    // Far more than there is memory for.
+    REQUIRE(*joined < 200'000);
     std::vector<std::string> ids;
     ids.reserve(1000);
     for (uint64_t i = 0; i < 1000; ++i) ids.push_back("v" + std::to_string(next + i));
