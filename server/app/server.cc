@@ -37,7 +37,8 @@ Server::Server(const Options& options, storage::Files* files, Recovered recovere
                const Gatekeeper* gatekeeper)
     : options_(options),
       recovered_(std::move(recovered)),
-      tokens_(recovered_.secrets.token_key),
+      tokens_(recovered_.secrets),
+      rotations_(&loop_, recovered_.directory.get(), std::move(recovered_.secrets), &tokens_),
       commit_(&loop_, recovered_.engine.get(), recovered_.writer.get(),
               {.durability = options.durability, .interval_ms = options.durability_interval_ms}),
       snapshots_(files,
@@ -145,6 +146,7 @@ void Server::Turn() {
   connections_.Work();
   if (phase_ == Phase::kRunning) watches_.Push();
   if (stop_asked_) StepStop();
+    TakeRotations();
   if (phase_ <= Phase::kStopping) commit_.Start();
   connections_.Release(commit_.released_sequence());
   connections_.Flush();
@@ -227,3 +229,4 @@ void Server::check_invariants() {
 }
 
 }  // namespace anteroom::app
+  rotations_.check_invariants();

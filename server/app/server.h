@@ -1,7 +1,8 @@
 // The daemon once it is recovered: one loop that owns everything that changes. A turn of it:
 //
 //   libuv reads, writes on, tells of a batch on disk
-//   1  the clock is read, once; what is due by now is done, and watches push it
+//   1  the clock is read, once; what is due by now is done, and watches push it; a key of tokens
+//      that has come onto the disk comes into use
 //   2  what the disk has taken may leave; what was staged meanwhile goes to the disk
 //   3  all requests that have arrived are worked, as far as the budgets go, in chunks; between two
 //      chunks the disk gets the next batch if it is done with the one before
@@ -29,6 +30,7 @@
 #include "server/app/recovery.h"
 #include "server/app/snapshots.h"
 #include "server/auth/token_authority.h"
+#include "server/app/token_key_rotations.h"
 #include "server/base/gatekeeper.h"
 #include "server/engine/desk.h"
 #include "server/engine/meter.h"
@@ -87,6 +89,7 @@ class Server : private net::RequestWorker {
   void WorkOne(const net::Arrival& arrival, const OneOperation& one);
   template <protocol::Operation kOperation, typename Reply>
   void Answer(const net::Arrival& arrival, const anteroom::Answer<Reply>& answer);
+  void TakeRotations();
   protocol::HealthReply DescribeHealth();
 
   uv_loop_t* loop() { return &loop_; }
@@ -96,6 +99,7 @@ class Server : private net::RequestWorker {
   Recovered recovered_;
   auth::TokenAuthority tokens_;
   GroupCommit commit_;
+  TokenKeyRotations rotations_;
   Snapshots snapshots_;
   net::Watches watches_;
   Desk desk_;

@@ -151,6 +151,7 @@ class Connection final : public Subscriber {
   size_t slot = 0;         // in the host's table
   bool refused = false;    // beyond the limit: is only told so
   bool blocked = false;    // a request of it is under way that the next ones must wait for
+  size_t awaited = 0;      // answers that will come in a later turn
   bool backed_up = false;  // asks OnInput once its output is below the high water
 
  private:
