@@ -24,14 +24,14 @@
 
 #include "absl/status/status.h"
 #include "server/app/clock_advance.h"
+#include "server/app/credentials_file.h"
 #include "server/app/engine_clock.h"
 #include "server/app/group_commit.h"
 #include "server/app/options.h"
 #include "server/app/recovery.h"
 #include "server/app/snapshots.h"
-#include "server/auth/token_authority.h"
 #include "server/app/token_key_rotations.h"
-#include "server/base/gatekeeper.h"
+#include "server/auth/token_authority.h"
 #include "server/engine/desk.h"
 #include "server/engine/meter.h"
 #include "server/net/connections.h"
@@ -44,9 +44,9 @@ namespace anteroom::app {
 // record is made.
 class Server : private net::RequestWorker {
  public:
-  // `files` and `gatekeeper`, which may be nullptr, outlive it.
+  // `files` and `credentials`, which may be nullptr, outlive it.
   Server(const Options& options, storage::Files* files, Recovered recovered,
-         const Gatekeeper* gatekeeper);
+         CredentialsFile* credentials);
   ~Server();
 
   // Opens the sockets.
@@ -96,10 +96,11 @@ class Server : private net::RequestWorker {
 
   const Options options_;
   uv_loop_t loop_;
+  CredentialsFile* const credentials_;
   Recovered recovered_;
   auth::TokenAuthority tokens_;
-  GroupCommit commit_;
   TokenKeyRotations rotations_;
+  GroupCommit commit_;
   Snapshots snapshots_;
   net::Watches watches_;
   Desk desk_;
@@ -126,6 +127,7 @@ class Server : private net::RequestWorker {
   uv_timer_t second_;
   uv_signal_t terminate_;
   uv_signal_t interrupt_;
+  uv_signal_t hangup_;
   uv_fs_t statfs_;
 };
 

@@ -101,6 +101,7 @@ void Server::CloseHandles() {
   close(&second_);
   close(&terminate_);
   close(&interrupt_);
+  close(&hangup_);
 }
 
 }  // namespace anteroom::app

@@ -93,7 +93,7 @@ class Connection final : public Subscriber {
   // HELLO was said, and credentials are yet to be proven: those of `key_id`, if a name was said at
   // all.
   void Challenged(uint16_t version, std::optional<std::string_view> key_id, std::string challenge);
-  // The proof was right. `name` outlives the connection.
+  // The proof was right.
   void Proven(std::string_view name, protocol::Role role);
   // Set from Challenged to Proven.
   struct Proving {
@@ -172,7 +172,7 @@ class Connection final : public Subscriber {
   bool handle_open_ = false;
 
   protocol::Role role_ = protocol::Role::kAnyone;
-  std::string_view name_;
+  std::string name_;
   std::unique_ptr<Proving> proving_;
 
   InputBuffer input_;
