@@ -12,6 +12,7 @@
 # help:                   scripts, end to end; ends with `N passed, N failed`
 # help: make sim          a simulated daemon that crashes, with faults drawn from a seed: SEED= STEPS= SECONDS= SEEDS=
 # help: make sim-canaries plants bugs, one after another, and sees that the simulation finds each: CANARY= for one
+# help: make soak         a thousand kills under load, then a long simulation, then fuzzing: MINUTES=60
 # help: make fuzz         libFuzzer on every target of tests/fuzz, SECONDS= each (60), two at a time or JOBS=
 # help: make coverage     the share of branches of protocol, engine and storage that unit tests and scripts take
 # help: make check        formatting, clang-tidy, include directions, bans in the engine, sizes
@@ -108,7 +109,7 @@ WARNINGS := -Wall -Wextra -Werror $(if $(filter g++,$(CXX)),-Wno-maybe-uninitial
 ANTEROOM_CXXFLAGS = -std=c++20 $(WARNINGS) $(ARCHITECTURE) $(SANITIZE_FLAGS) -I. -pthread
 
 # Abseil is linked statically, which starts a program in 2 ms instead of 5; the linker takes only what is used.
-ABSL_PACKAGES := absl_base absl_btree absl_cleanup absl_flags absl_flags_parse absl_flags_usage absl_flat_hash_map \
+ABSL_PACKAGES := absl_base absl_btree absl_cleanup absl_flat_hash_map \
   absl_flat_hash_set absl_hash absl_inlined_vector absl_int128 absl_random_random absl_span absl_status absl_statusor \
   absl_str_format absl_strings absl_synchronization absl_time
 # Asked of pkg-config once, when the first program is linked.
@@ -190,7 +191,7 @@ LOADGEN := $(BUILD)/bin/loadgen
 SIM := $(BUILD)/bin/sim
 EXAMPLES := $(patsubst client/examples/%.cc,$(BUILD)/bin/example_%,$(EXAMPLE_SOURCES))
 
-.PHONY: all deps run test sim sim-canaries fuzz coverage check bench bench-engine bench-redis
+.PHONY: all deps run test sim sim-canaries soak fuzz coverage check bench bench-engine bench-redis
 .PHONY: install format tidy clean help
 .PHONY: test-programs unit-programs bench-programs print-sources compile_commands.json FORCE
 
@@ -238,7 +239,10 @@ $(sort $(call alone,$(TEST_SOURCES) $(LOADGEN_SOURCES)) $(call objects,$(TEST_SO
   | $(BUILD)/packages-test
 
 # What only drives the tests builds in two thirds of the time this way, and takes no longer to run.
-$(call alone,$(TEST_SUPPORT_SOURCES) $(UNIT_SOURCES) $(SCRIPT_SOURCES) $(E2E_SOURCES)): OPTIMISE := -O1
+$(call alone,$(TEST_SUPPORT_SOURCES) $(UNIT_SOURCES) $(SCRIPT_SOURCES) $(E2E_SOURCES)): private OPTIMISE := -O1
+ifeq ($(SANITIZE),address)
+$(call objects,$(UNIT_SOURCES) $(SCRIPT_SOURCES)): private OPTIMISE := -O0
+endif
 
 -include $(patsubst %.o,%.d,$(sort $(call alone,$(ALL_SOURCES)) $(call objects,$(ALL_SOURCES))))
 
@@ -344,6 +348,10 @@ coverage: deps
 	@gcovr --root . --object-directory build/coverage $(foreach folder,$(COVERED),--filter '$(folder)/') --branches \
 	  --exclude-throw-branches --exclude-unreachable-branches --print-summary $(foreach folder,$(COVERED),build/coverage/obj/$(folder)) \
 	  build/coverage/obj/tests
+
+soak: deps
+	+@$(again) $(PROGRAMS) $(BUILD)/bin/kill_cycles_test $(SIM)
+	@MINUTES=$(or $(MINUTES),60) tests/soak.sh
 
 fuzz: deps
 	@tools/install_deps.sh fuzz

@@ -36,7 +36,8 @@ namespace anteroom::protocol {
   X(36, kTooManyVisitors, "too_many_visitors")       \
   X(37, kTooManyRooms, "too_many_rooms")             \
   X(38, kTooManyWatches, "too_many_watches")         \
-  X(39, kDiskSlow, "disk_slow")
+  X(39, kDiskSlow, "disk_slow")                      \
+  X(40, kMemoryFull, "memory_full")
 
 #define ANTEROOM_MODES(X)           \
   X(1, kQueue, "queue")             \

@@ -360,7 +360,7 @@ struct PingReply {
 struct HealthReply {
   std::string version;
   std::string role;        // "leader"
-  std::string status;      // "ok", "disk_full", "disk_slow", "stopping"
+  std::string status;      // "ok", "disk_full", "disk_slow", "memory_full", "stopping"
   std::string durability;  // "commit", "interval", "none"
   bool virtual_clock = false;
   uint64_t at_ms = 0;  // engine time
@@ -375,6 +375,8 @@ struct HealthReply {
   std::optional<uint64_t> sync_p99_us;
   uint64_t connections = 0;
   uint64_t watches = 0;
+  std::optional<uint64_t> memory_bytes;  // of people, rooms, watches and connections
+  std::optional<uint64_t> memory_max_bytes;
   ANTEROOM_FIELDS(ANTEROOM_FIELD(version) ANTEROOM_FIELD(role) ANTEROOM_FIELD(status)
                       ANTEROOM_FIELD(durability) ANTEROOM_FIELD(virtual_clock) ANTEROOM_FIELD(at_ms)
                           ANTEROOM_FIELD(uptime_ms) ANTEROOM_FIELD(sequence)
@@ -382,7 +384,8 @@ struct HealthReply {
                                   ANTEROOM_FIELD(reserved_bytes) ANTEROOM_FIELD(reserved_minutes)
                                       ANTEROOM_FIELD(disk_free_bytes) ANTEROOM_FIELD(sync_p50_us)
                                           ANTEROOM_FIELD(sync_p99_us) ANTEROOM_FIELD(connections)
-                                              ANTEROOM_FIELD(watches))
+                                              ANTEROOM_FIELD(watches) ANTEROOM_FIELD(memory_bytes)
+                                                  ANTEROOM_FIELD(memory_max_bytes))
 };
 
 struct StatsRequest {

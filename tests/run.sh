@@ -18,19 +18,32 @@ jobs=${JOBS:-$(nproc)}
 total_passed=0
 total_failed=0
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/anteroom-test.XXXXXX")
-trap 'rm -rf "$scratch"' EXIT
+declare -A builds
+trap 'kill "${builds[@]}" 2>/dev/null; rm -rf "$scratch"' EXIT
 mkdir -p "$logs"
 export ANTEROOM_SOURCE_DIR=$PWD
 export ANTEROOM_BENCH_TINY=1
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
-# build NAME [VARIABLE=value ...] TARGET...: what cannot be built is a failure, and the rest is still tested.
-build() {
+# begin NAME [VARIABLE=value ...] TARGET...: starts to build, with what the tests leave of the processors: most of them
+# wait. finish NAME: until that is built. What cannot be built is a failure, and the rest is still tested.
+begin() {
   local name=$1
   shift
   echo "building: $name"
-  if ! env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make --keep-going --jobs="$jobs" "$@" >"$logs/build-$name.log" 2>&1; then
+  env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL nice -n 19 make --keep-going --jobs="$jobs" "$@" \
+    >"$logs/build-$name.log" 2>&1 </dev/null &
+  builds[$name]=$!
+}
+finish() {
+  local name=$1 started=$SECONDS status
+  wait "${builds[$name]}"
+  status=$?
+  unset "builds[$name]"
+  if [ $status -eq 0 ]; then
+    echo "built: $name, after $((SECONDS - started)) s more"
+  else
     grep -v '^  ' "$logs/build-$name.log" | tail -n 60
     echo "FAILED: building $name ($logs/build-$name.log)"
     total_failed=$((total_failed + 1))
@@ -67,7 +80,9 @@ part() {
 
 # Unit tests and scripts run with the sanitizers below: once more without them would cost four minutes of compiling. But
 # for those of the storage, which take a sample there and go through every case here.
-build release SANITIZE= test-programs
+begin release SANITIZE= test-programs
+finish release
+begin sanitizers SANITIZE=address unit-programs all build/asan/bin/sim
 export ANTEROOM_BIN=$PWD/build/bin
 # Ten million steps: 15 s on two cores.
 part storage 240 build/bin/storage_tests
@@ -85,7 +100,14 @@ for source in bench/*_bench.cc; do
   part "bench/$(basename "$source" .cc)" 60 "$program" --benchmark_min_time=0.001
 done
 
-build sanitizers SANITIZE=address unit-programs all build/asan/bin/sim
+finish sanitizers
+begin thread-sanitizer SANITIZE=thread build/tsan/bin/thread_tests
+# The fuzzer's compiler is no part of what else is needed: where it cannot be had, only fuzzing is missing.
+fuzzed=no
+if tools/install_deps.sh fuzz; then
+  fuzzed=yes
+  begin fuzz SANITIZE=fuzz build/fuzz/bin/fuzzer
+fi
 export ANTEROOM_BIN=$PWD/build/asan/bin
 part unit 300 build/asan/bin/unit_tests
 part scripts 240 build/asan/bin/script_tests
@@ -96,16 +118,15 @@ for name in daemon_test network_faults_test; do
   part "e2e/$name-sanitized" 180 "build/bin/$name"
 done
 
-build thread-sanitizer SANITIZE=thread build/tsan/bin/thread_tests
+finish thread-sanitizer
 # Where the kernel spreads addresses over more bits than the TSan of g++ 12 can do with, it starts only without that;
 # where that may not be asked for, it is tried as it is.
 no_spread=()
 ! setarch --addr-no-randomize true 2>/dev/null || no_spread=(setarch --addr-no-randomize)
 part threads-sanitized 300 "${no_spread[@]}" build/tsan/bin/thread_tests
 
-# Its compiler is no part of what else is needed: where it cannot be had, only this is missing.
-if tools/install_deps.sh fuzz; then
-  build fuzz SANITIZE=fuzz build/fuzz/bin/fuzzer
+if [ "$fuzzed" = yes ]; then
+  finish fuzz
   part fuzz 240 tests/fuzz/run.sh 6
 else
   echo "not fuzzed: there is no clang-19"

@@ -1,15 +1,15 @@
-// The daemon's command line: Abseil's flags, with dashes where people expect them, checked values
-// and a help text for people.
+// The daemon's command line: its flags (flags.h), each in one place, and what they must be
+// together.
 #ifndef ANTEROOM_SERVER_APP_OPTIONS_H_
 #define ANTEROOM_SERVER_APP_OPTIONS_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "server/app/group_commit.h"
+#include "server/base/limits.h"
 #include "server/net/address.h"
 
 namespace anteroom::app {
@@ -26,13 +26,13 @@ struct Options {
   uint64_t snapshot_log_bytes = 0;
   std::string archive;
   std::optional<int64_t> archive_keep_s;
-  size_t connections_max = 0;
+  Limits limits;
 };
 
 std::string_view NameOf(Durability durability);
 
 // The options, or why the command line is wrong. Nothing when all was said by --help or --version,
-// which is printed. May be called once.
+// which is printed.
 absl::StatusOr<std::optional<Options>> ParseOptions(int argc, char** argv);
 
 }  // namespace anteroom::app

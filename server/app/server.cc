@@ -1,11 +1,13 @@
 #include "server/app/server.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <utility>
 
+#include "server/app/flags.h"
 #include "server/auth/random.h"
 #include "server/base/check.h"
 #include "server/base/limits.h"
@@ -22,13 +24,14 @@ uint64_t LoopMs() {
 
 // Well below what the process may open: without descriptors libuv drops clients without a word, and
 // can spin.
-size_t ConnectionsMax(size_t asked) {
+Limits WithinDescriptors(Limits limits) {
   rlimit descriptors{};
   CHECK_EQ(getrlimit(RLIMIT_NOFILE, &descriptors), 0);
   const uint64_t reserve = limits::kDescriptorsReserved;
   const uint64_t free = descriptors.rlim_cur > 2 * reserve ? descriptors.rlim_cur - reserve
                                                            : descriptors.rlim_cur / 2;
-  return static_cast<size_t>(std::min<uint64_t>(asked, free));
+  limits.connections = std::min(limits.connections, free);
+  return limits;
 }
 
 }  // namespace
@@ -46,15 +49,16 @@ Server::Server(const Options& options, storage::Files* files, Recovered recovere
                   .archive = options.archive,
                   .archive_keep_s = options.archive_keep_s},
                  recovered_.snapshot_number, recovered_.snapshot_bytes),
-      watches_(recovered_.engine.get(), &commit_, auth::Random64()),
+      watches_(recovered_.engine.get(), &commit_, auth::Random64(), options.limits),
       desk_(recovered_.engine.get(), &commit_, &tokens_, &watches_),
       clock_(options.virtual_clock ? EngineClock::Kind::kVirtual : EngineClock::Kind::kReal,
              recovered_.engine->now_ms(), uv_hrtime()),
       advances_(&clock_, &desk_),
-      connections_(this, ConnectionsMax(options.connections_max), gatekeeper),
+      connections_(this, WithinDescriptors(options.limits), gatekeeper),
       started_ms_(LoopMs()) {
   CHECK_EQ(uv_loop_init(&loop_), 0);
   watches_.Attach(&desk_);
+  desk_.SetLimits(options_.limits);
   desk_.StartSoftDeadlines(clock_.Read(uv_hrtime()));
 
   const auto init = [this](auto* handle, auto initialise) {
@@ -113,8 +117,9 @@ int Server::Run() {
   return exit_status_;
 }
 
-// What the log can take may change with every chunk of requests.
+// What the log and the memory can take may change with every chunk of requests.
 void Server::SettleSpace() {
+  desk_.SetMemoryBeside(connections_.held_bytes() + watches_.used_bytes());
   const GroupCommit::Space space = commit_.space();
   if (space == space_) return;
   space_ = space;
@@ -200,6 +205,8 @@ void Server::Arm() {
 void Server::EverySecond() {
   connections_.SetTime(LoopMs());
   connections_.CheckDeadlines(limits::kLingerMsMax);
+  TrimMemory();
+  SayMemory();
   if (phase_ == Phase::kRunning) {
     const storage::LogWriter& writer = *recovered_.writer;
     snapshots_.Look(writer.segment_number(), writer.segment_bytes(), LoopMs());
@@ -216,6 +223,33 @@ void Server::EverySecond() {
         self->statfs_under_way_ = false;
       });
   statfs_under_way_ = error == 0;
+}
+
+// What a crowd of connections held lies scattered in the heap, and the library gives such memory to
+// the system only when it is asked to.
+void Server::TrimMemory() {
+  given_back_bytes_ += connections_.TakeGivenBackBytes();
+  const uint64_t now_ms = LoopMs();
+  if (given_back_bytes_ < limits::kTrimBytesMin) return;
+  if (now_ms - trimmed_ms_ < limits::kTrimPauseMs) return;
+  malloc_trim(0);
+  given_back_bytes_ = 0;
+  trimmed_ms_ = now_ms;
+}
+
+// Once for a time that may have many refusals in it.
+void Server::SayMemory() {
+  const uint64_t most = options_.limits.memory_bytes;
+  if (!memory_said_ && desk_.memory_full()) {
+    memory_said_ = true;
+    std::fprintf(stderr,
+                 "anteroomd: people, rooms, watches and connections take all of --max-memory %s: "
+                 "no newcomers until there is less\n",
+                 FormatSize(most).c_str());
+  } else if (memory_said_ && desk_.memory_bytes() < most - most / limits::kMemoryFreeShare) {
+    memory_said_ = false;
+    std::fputs("anteroomd: there is memory for newcomers again\n", stderr);
+  }
 }
 
 void Server::check_invariants() {

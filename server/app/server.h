@@ -72,6 +72,8 @@ class Server : private net::RequestWorker {
   void StepAdvances();
   void Arm();
   void EverySecond();
+  void TrimMemory();
+  void SayMemory();
 
   // ---- stopping; server_stop.cc ----
   void OnSignal(int signal);
@@ -115,6 +117,9 @@ class Server : private net::RequestWorker {
   Meter requests_;
   uint64_t disk_free_bytes_ = 0;
   bool statfs_under_way_ = false;
+  size_t given_back_bytes_ = 0;  // by connections, and not yet to the system
+  uint64_t trimmed_ms_ = 0;
+  bool memory_said_ = false;  // that newcomers are refused for it
 
   uv_check_t turn_;
   uv_idle_t backlog_;  // keeps the loop from sleeping while there is work left

@@ -138,6 +138,8 @@ protocol::HealthReply Server::DescribeHealth() {
     health.status = "stopping";
   } else if (space_.space != LogSpace::kPlenty) {
     health.status = protocol::NameOf(space_.reason);
+  } else if (desk_.memory_full()) {
+    health.status = protocol::NameOf(Reason::kMemoryFull);
   } else {
     health.status = "ok";
   }
@@ -157,6 +159,8 @@ protocol::HealthReply Server::DescribeHealth() {
   health.sync_p99_us = commit_.sync_times().Percentile(99);
   health.connections = connections_.count();
   health.watches = watches_.count();
+  health.memory_bytes = desk_.memory_bytes();
+  health.memory_max_bytes = options_.limits.memory_bytes;
   return health;
 }
 

@@ -8,15 +8,24 @@
 //
 // Raising a number here is always safe for the files on disk and for peers; where it is not, the
 // constant says so.
+//
+// The table ANTEROOM_LIMITS at the end is of those that the operator of a daemon sets, each by a
+// flag: it makes the members of Limits, the flags, their checks and their part of --help. Nothing
+// of it decides what a record of the log does: who would go beyond a limit is refused before there
+// is a record, so a log is replayed to the same state whatever the flags say, and a directory that
+// holds more than they allow opens. The engine's own bounds stand behind them.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
-namespace anteroom::limits {
+namespace anteroom {
+namespace limits {
 
 // --- engine ---
 
-// Rooms that exist at a time. A room costs some hundreds of bytes and a name.
+// Rooms that exist at a time. A room costs some 2 KiB.
 inline constexpr size_t kRoomsMax = 1'000'000;
 // People waiting or inside, all rooms together; some 60 bytes each, twice that inside, and the rest
 // of an id beyond 16 bytes.
@@ -51,8 +60,6 @@ inline constexpr uint64_t kSecretsBytesMax = 1u << 20;
 
 // --- net ---
 
-// Connections at a time, unless --max-connections or the process's descriptors allow fewer.
-inline constexpr size_t kConnectionsMax = 19'000;
 // Descriptors kept for everything that is not a client: the log, listeners, the loop's own.
 inline constexpr size_t kDescriptorsReserved = 128;
 // Connections beyond the limit that are being told so. More than these are closed without a word.
@@ -61,40 +68,31 @@ inline constexpr size_t kRefusedConnectionsMax = 32;
 inline constexpr int kListenBacklog = 4096;
 
 // Of one connection's input: the first buffer, which is all that a stranger costs before HELLO and
-// the proof of credentials, and the most, which a frame of the largest size must fit into.
+// the proof of credentials as long as max-hello-bytes fits into it, and the most, which a frame of
+// the largest size must fit into.
 inline constexpr size_t kInputBytesMin = 1024;
-inline constexpr size_t kHelloPayloadBytesMax = 512;
 inline constexpr size_t kInputBytesMax = (size_t{1} << 20) + 4096;
 // Wrong proofs of one connection; with the last of them it is closed.
 inline constexpr int kWrongProofsMax = 3;
-// A connection is not read from while this much of its input has not been worked.
-inline constexpr size_t kInputUnworkedBytesMax = 128 * 1024;
-// An emptied buffer larger than this is given back.
+// An emptied buffer larger than this is given back at once, one below it when its connection has
+// been quiet for a second or two.
 inline constexpr size_t kIdleBufferBytesMax = 64 * 1024;
-// Requests worked in one turn: of one connection, so that its neighbours stay fast, and of all, so
-// that no turn is long. Each item of a batch counts.
-inline constexpr size_t kRequestsPerConnectionTurn = 512;
-inline constexpr size_t kRequestsPerTurn = 8192;
+// Memory that connections have let go of is given to the system when there is so much of it, and at
+// most so often: that takes some milliseconds when thousands have gone, and under a crowd that
+// comes and goes it would only be asked for again. Not much, for the last few of a crowd, scattered
+// over what it had, keep a page each.
+inline constexpr size_t kTrimBytesMin = 16 * 1024;
+inline constexpr uint64_t kTrimPauseMs = 5'000;
 // Requests decoded and prefetched together. More would push the first ones out of the cache.
 inline constexpr size_t kRequestsPerChunk = 32;
 
-// Output of one connection that nobody has read yet. Over the high water it is not read from and
-// gets no pushes; over the most it is closed.
-inline constexpr size_t kOutputBytesHigh = 256 * 1024;
-inline constexpr size_t kOutputBytesMax = 64 << 20;
-
-// How long a connection may take: to say HELLO and prove its credentials, to finish a frame once
-// begun, to read anything of its output, and, once closing, to read the last of it.
-inline constexpr uint64_t kHelloMsMax = 10'000;
-inline constexpr uint64_t kFrameMsMax = 30'000;
+// How long a connection may take to read anything of its output, and, once closing, to read the
+// last of it.
 inline constexpr uint64_t kOutputStalledMsMax = 60'000;
 inline constexpr uint64_t kLingerMsMax = 1'000;
 // A peer that is silent for so long is asked by the kernel whether it is still there.
 inline constexpr unsigned kKeepaliveSeconds = 60;
 
-// Visitors watched, each watch of a room counted as one: of one connection and of all.
-inline constexpr size_t kWatchedPerConnectionMax = 250'000;
-inline constexpr size_t kWatchedMax = 1'000'000;
 // Pushes built in one turn; the rest in the next ones.
 inline constexpr size_t kPushesPerTurn = 1024;
 // Events of watched rooms that wait for the end of the turn, all rooms together, so that they go
@@ -129,6 +127,90 @@ inline constexpr uint64_t kStopMsMax = 5'000;
 // Of that, for peers to close their side once all is said.
 inline constexpr uint64_t kStopLingerMsMax = 200;
 
-}  // namespace anteroom::limits
+// The operator who was told that memory is full is told that it is not when one part in so many of
+// the limit is free.
+inline constexpr uint64_t kMemoryFreeShare = 20;
+
+// What --max-memory is unless it is said: as much as the machine makes sensible.
+inline constexpr uint64_t kMemoryOfMachine = UINT64_MAX;
+
+}  // namespace limits
+
+enum class LimitUnit : uint8_t { kCount, kBytes, kMs };
+
+// Each limit that a flag sets, in the order of --help:
+// X(member, unit, flag, default, smallest, largest, help)
+//
+// Connections: a process has 20,000 descriptors on many machines, and each connection takes one.
+// Time to HELLO and for a frame: looked at every second.
+// Input: the largest still fits into a buffer. Output: the smallest of the most is two frames.
+// Requests: each item of a batch counts as one, and each that a page asks for.
+// Watches: each visitor watched is one, and each watch of a room.
+#define ANTEROOM_LIMITS(X)                                                                         \
+  X(connections, kCount, "max-connections", 19'000, 1, 1'000'000,                                  \
+    "Most connections at a time; further ones are told `unavailable` (too_many_connections) and "  \
+    "closed. Never more than the process has descriptors for (ulimit -n).")                        \
+  X(hello_bytes, kBytes, "max-hello-bytes", 512, 256, 64 << 10,                                    \
+    "Longest frame of who has not said HELLO yet, or not proven their credentials.")               \
+  X(hello_ms, kMs, "max-hello-time", 10'000, 100, 3'600'000,                                       \
+    "Who has not said HELLO by then, or not proven their credentials, is closed.")                 \
+  X(frame_ms, kMs, "max-frame-time", 30'000, 100, 3'600'000,                                       \
+    "Whose frame, once begun, is not complete by then is closed.")                                 \
+  X(input_bytes, kBytes, "max-input-bytes", 128 << 10, 1 << 10, 1 << 20,                           \
+    "Of one connection, sent and not worked yet; beyond it the connection is not read from. "      \
+    "A single frame may be as long as the protocol allows.")                                       \
+  X(output_high_bytes, kBytes, "max-unread-bytes", 256 << 10, 1 << 10, 64 << 20,                   \
+    "Of one connection, answered and not read by it; beyond it no more requests are taken from "   \
+    "it, and it gets no pushes until it reads.")                                                   \
+  X(output_bytes, kBytes, "max-output-bytes", 64 << 20, 2 << 20, 1 << 30,                          \
+    "As before, but it is closed. One turn can answer 32 frames of up to 1M at once.")             \
+  X(connection_requests, kCount, "max-connection-requests", 512, 1, 1'000'000,                     \
+    "Requests of one connection in one turn of the loop, so that its neighbours stay fast. Items " \
+    "of batches and pages count.")                                                                 \
+  X(requests, kCount, "max-requests", 8192, 1, 1'000'000,                                          \
+    "Requests of all connections in one turn of the loop, so that no turn is long.")               \
+  X(connection_watches, kCount, "max-connection-watches", 250'000, 1, 100'000'000,                 \
+    "Visitors watched by one connection, a whole room counting as one. Beyond it `unavailable` "   \
+    "(too_many_watches).")                                                                         \
+  X(watches, kCount, "max-watches", 1'000'000, 1, 100'000'000,                                     \
+    "The same, of all connections together.")                                                      \
+  X(visitors, kCount, "max-visitors", limits::kVisitorsMax, 1, limits::kVisitorsMax,               \
+    "People waiting or inside, of all rooms. Beyond it newcomers are told `unavailable` "          \
+    "(too_many_visitors); everybody already here goes on.")                                        \
+  X(rooms, kCount, "max-rooms", limits::kRoomsMax, 1, limits::kRoomsMax,                           \
+    "Rooms; those deleted count until all is freed that they held. Beyond it `unavailable` "       \
+    "(too_many_rooms).")                                                                           \
+  X(memory_bytes, kBytes, "max-memory", limits::kMemoryOfMachine, 1 << 20, uint64_t{1} << 50,      \
+    "What people, rooms, watches and connections take together (`anteroom health` says how much "  \
+    "that is). Beyond it newcomers, new rooms and new blocks of who is not here are told "         \
+    "`unavailable` (memory_full); everybody already here goes on, and newcomers are taken again "  \
+    "when there is less. The process takes more: what was freed is kept for the next ones, and "   \
+    "while a snapshot is made the state is there twice.")
+
+// Every limit as one daemon has it.
+struct Limits {
+#define ANTEROOM_LIMIT(member, unit, flag, by_default, smallest, largest, help) \
+  uint64_t member = by_default;
+  ANTEROOM_LIMITS(ANTEROOM_LIMIT)
+#undef ANTEROOM_LIMIT
+};
+
+// A row of the table.
+struct LimitFlag {
+  uint64_t Limits::*member;
+  LimitUnit unit;
+  std::string_view name;
+  uint64_t by_default;
+  uint64_t smallest;
+  uint64_t largest;
+  std::string_view help;
+};
+
+#define ANTEROOM_LIMIT(member, unit, flag, by_default, smallest, largest, help) \
+  LimitFlag{&Limits::member, LimitUnit::unit, flag, by_default, smallest, largest, help},
+inline constexpr auto kLimitFlags = std::to_array<LimitFlag>({ANTEROOM_LIMITS(ANTEROOM_LIMIT)});
+#undef ANTEROOM_LIMIT
+
+}  // namespace anteroom
 
 #endif  // ANTEROOM_SERVER_BASE_LIMITS_H_

@@ -233,6 +233,17 @@ std::optional<Refusal> Desk::CheckLogSpace(bool newcomer) const {
   return refusal;
 }
 
+std::optional<Refusal> Desk::CheckMemory() const {
+  if (!memory_full()) return std::nullopt;
+  Refusal refusal = Refuse(
+      ErrorCode::kUnavailable,
+      "the daemon holds as much as it may: nobody and nothing new until there is less, everybody "
+      "already here goes on");
+  refusal.reason = protocol::Reason::kMemoryFull;
+  refusal.retry_after_ms = kTickMs;
+  return refusal;
+}
+
 Refusal Desk::Refused(const Room* room, Refusal refusal) {
   const auto error = static_cast<size_t>(refusal.error);
   ++all_.refused[error];

@@ -19,11 +19,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "protocol/operations.h"
+#include "server/base/limits.h"
 #include "server/engine/engine.h"
 #include "server/engine/heard.h"
 #include "server/engine/meter.h"
@@ -78,6 +80,17 @@ class Desk {
     log_space_ = space;
     log_space_reason_ = reason;
   }
+
+  // What the daemon may hold: visitors, rooms, memory. Nobody loses what they have when it is less
+  // than what is there already.
+  void SetLimits(const Limits& limits) { limits_ = limits; }
+  // What is held beside the engine and the desk, and counts too.
+  void SetMemoryBeside(uint64_t bytes) { memory_beside_bytes_ = bytes; }
+  uint64_t memory_bytes() const {
+    return engine_.used_bytes() + heard_.bytes() + meters_.size() * kMetersBytes +
+           memory_beside_bytes_;
+  }
+  bool memory_full() const { return memory_bytes() >= limits_.memory_bytes; }
 
   // Who asks what is handled from here on, for the records of what operators do; empty when no
   // credentials are in use. Borrowed until the next one.
@@ -151,6 +164,9 @@ class Desk {
     std::array<uint64_t, 16> refused{};  // by ErrorCode
   };
 
+  // An entry in a table of which half may be free.
+  static constexpr size_t kMetersBytes = 2 * sizeof(std::pair<uint32_t, RoomMeters>);
+
   template <typename OneCommand>
   void Record(const OneCommand& one);
   void TakeIn(const Effects& effects);
@@ -165,6 +181,8 @@ class Desk {
   void Hear(const Room& room, uint32_t visitor);
   // Nothing when the log takes what the command would write.
   std::optional<protocol::Refusal> CheckLogSpace(bool newcomer) const;
+  // Nothing when there is memory for what is new.
+  std::optional<protocol::Refusal> CheckMemory() const;
   std::optional<protocol::Refusal> CheckNewcomer(const Room& room, std::string_view visitor,
                                                  bool by_operator) const;
 
@@ -196,6 +214,8 @@ class Desk {
   int64_t now_ms_ = 0;
   LogSpace log_space_ = LogSpace::kPlenty;
   protocol::Reason log_space_reason_ = protocol::Reason::kDiskFull;
+  Limits limits_;
+  uint64_t memory_beside_bytes_ = 0;
   std::optional<std::string_view> by_;
 
   Heard heard_;

@@ -62,11 +62,12 @@ Answer<RoomReply> Desk::Handle(const protocol::RoomCreateOperation& create) {
     return Refused(nullptr, Refuse(ErrorCode::kConflict, "there is a room \"" + std::string(name) +
                                                              "\" already; room set changes it"));
   }
-  if (!engine_.CanCreateRoom()) {
+  if (engine_.room_count() >= limits_.rooms || !engine_.CanCreateRoom()) {
     Refusal refusal = Refuse(ErrorCode::kUnavailable, "the daemon holds as many rooms as it may");
     refusal.reason = Reason::kTooManyRooms;
     return Refused(nullptr, std::move(refusal));
   }
+  if (auto refusal = CheckMemory()) return Refused(nullptr, *std::move(refusal));
   if (auto refusal = CheckLogSpace(true)) return Refused(nullptr, *std::move(refusal));
   protocol::RoomSettings settings = protocol::DefaultSettings();
   protocol::Overlay(said, &settings);
@@ -238,6 +239,10 @@ Answer<VisitorReply> Desk::Handle(const protocol::RevokeOperation& revoke) {
       !engine_.BlockedUntil(seen.room->number, visitor, now_ms_)) {
     return Refused(seen.room,
                    Refuse(ErrorCode::kUnavailable, "the room keeps out as many people as it may"));
+  }
+  // Who is here makes room.
+  if (seen.visitor == kNoHandle && !engine_.BlockedUntil(seen.room->number, visitor, now_ms_)) {
+    if (auto refusal = CheckMemory()) return Refused(seen.room, *std::move(refusal));
   }
   if (auto refusal = CheckLogSpace(false)) return Refused(seen.room, *std::move(refusal));
   Record(command::Revoke{seen.room->number, visitor, block_ms, by_});

@@ -47,11 +47,12 @@ std::optional<Refusal> Desk::CheckNewcomer(const Room& room, std::string_view vi
     refusal.retry_after_ms = static_cast<uint64_t>(*until_ms - now_ms_);
     return refusal;
   }
-  if (!engine_.HasPlaceForNewcomer()) {
+  if (engine_.roster().size() >= limits_.visitors || !engine_.HasPlaceForNewcomer()) {
     Refusal refusal = Refuse(ErrorCode::kUnavailable, "the daemon holds as many people as it may");
     refusal.reason = Reason::kTooManyVisitors;
     return refusal;
   }
+  if (auto refusal = CheckMemory()) return refusal;
   if (by_operator || room.line.size() < room.policy.max_waiting) return std::nullopt;
   if (engine_.WouldAdmitNow(room, now_ms_)) return std::nullopt;
   Refusal refusal = Refuse(ErrorCode::kLineFull,

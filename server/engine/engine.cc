@@ -10,6 +10,15 @@ namespace anteroom {
 using protocol::Outcome;
 using protocol::Reason;
 
+namespace {
+
+// A room with its name in two tables, the smallest block of its deque of keys, and its blocks'
+// overheads; and a key with what is longer than stands in a string.
+constexpr size_t kRoomBytes = sizeof(Room) + sizeof(LineSpeed) + 1024;
+constexpr size_t kAdmitKeyBytes = sizeof(AdmitKey) + 64;
+
+}  // namespace
+
 Engine::Engine(EngineOptions options)
     : queue_pool_(options.queue_nodes_max),
       roster_(options.index_seed),
@@ -273,9 +282,11 @@ void Engine::Do(const command::Admit& admit, Effects* effects) {
   while (!keys.empty() &&
          (keys.size() >= limits::kAdmitKeysPerRoomMax || keys.front().forget_at_ms <= now_ms_)) {
     keys.pop_front();
+    --admit_key_count_;
   }
   keys.push_back({std::string(*admit.key), admit.count, count, first_admission,
                   now_ms_ + room->policy.remember_ttl_ms});
+  ++admit_key_count_;
   Touch(*room);
 }
 
@@ -359,6 +370,12 @@ bool Engine::WouldAdmitNow(const Room& room, int64_t at_ms) const {
 size_t Engine::bytes() const {
   return roster_.bytes() + memories_.bytes() + blocks_.bytes() + timers_.bytes() +
          queue_pool_.bytes();
+}
+
+size_t Engine::used_bytes() const {
+  return roster_.used_bytes() + memories_.used_bytes() + blocks_.used_bytes() +
+         timers_.used_bytes() + queue_pool_.used_bytes() + rooms_.size() * kRoomBytes +
+         admit_key_count_ * kAdmitKeyBytes;
 }
 
 }  // namespace anteroom

@@ -126,7 +126,13 @@ class Engine {
   // Whether somebody who joined now would be let in at once.
   bool WouldAdmitNow(const Room& room, int64_t at_ms) const;
 
+  // Rooms that exist, those included that were deleted and are not all freed.
+  size_t room_count() const { return rooms_.size(); }
+
+  // What it has taken from the system, without rooms; freed entries are kept for the next ones.
   size_t bytes() const;
+  // What everybody and everything that is there now takes. Quick enough for each request.
+  size_t used_bytes() const;
   // Recounts everything.
   void check_invariants();
 
@@ -219,6 +225,7 @@ class Engine {
   std::deque<uint32_t> pump_pending_;
   std::deque<uint32_t> dropped_;
   std::vector<uint32_t> dirty_rooms_;
+  size_t admit_key_count_ = 0;  // of all rooms
   Overall overall_;
   AdmitRange last_admit_;
   Digest digest_;  // of all rooms, as taken up so far

@@ -16,6 +16,7 @@ void Engine::check_invariants() {
   size_t people = 0;
   size_t timers = 0;
   size_t memories = 0;
+  size_t admit_keys = 0;
   for (const auto& [number, room] : rooms_) {  // order-free: sums and checks only
     CHECK_EQ(number, room->number);
     room->line.check_invariants(LineOwner{roster_});
@@ -24,6 +25,7 @@ void Engine::check_invariants() {
     if (room->speed != nullptr) room->speed->check_invariants();
     people += room->line.size() + room->inside.size();
     timers += room->bucket_timer != 0;
+    admit_keys += room->admit_keys.size();
 
     Digest entries;
     QueuePlace place = room->line.FirstPlace();
@@ -84,6 +86,7 @@ void Engine::check_invariants() {
   CHECK_EQ(overall_.active, overall.active);
   CHECK_EQ(roster_.size(), people);
   CHECK_EQ(memories_.size(), memories);
+  CHECK_EQ(admit_key_count_, admit_keys);
   CHECK_EQ(timers_.size(), timers);
   CHECK(digest() == recounted);
 }

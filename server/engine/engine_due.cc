@@ -75,6 +75,7 @@ void Engine::FreeDropped() {
     left -= FreeSome(*found->second, left);
     if (left == 0) return;
     dropped_.pop_front();
+    admit_key_count_ -= found->second->admit_keys.size();
     rooms_.erase(found);
   }
 }

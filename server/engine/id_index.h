@@ -192,6 +192,7 @@ class IdIndex {
 
   size_t size() const { return size_; }
   size_t bytes() const { return buckets_.bytes() + overflow_.bytes(); }
+  size_t used_bytes() const { return buckets_.bytes() + overflow_.used_bytes(); }
 
   // Hashes every key.
   void check_invariants() const {

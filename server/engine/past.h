@@ -38,6 +38,7 @@ class PastEntries {
     const uint32_t handle = entries_.Allocate();
     Entry& entry = entries_[handle];
     entry.id.Set(id);
+    id_bytes_ += entry.id.heap_bytes();
     entry.room = room;
     entry.previous = list->last;
     (list->last != 0 ? entries_[list->last].next : list->first) = handle;
@@ -65,6 +66,7 @@ class PastEntries {
     (entry.previous != 0 ? entries_[entry.previous].next : list->first) = entry.next;
     (entry.next != 0 ? entries_[entry.next].previous : list->last) = entry.previous;
     --list->count;
+    id_bytes_ -= entry.id.heap_bytes();
     entry.id.Clear();
     entries_.Free(handle);
   }
@@ -73,16 +75,24 @@ class PastEntries {
   const Entry& operator[](uint32_t handle) const { return entries_[handle]; }
   size_t size() const { return entries_.size(); }
   size_t bytes() const { return entries_.bytes() + index_.bytes(); }
+  // Of what is there now, long ids included.
+  size_t used_bytes() const { return entries_.used_bytes() + index_.used_bytes() + id_bytes_; }
 
   void check_invariants() const {
     entries_.check_invariants();
     index_.check_invariants();
     CHECK_LE(index_.size(), entries_.size());
+    size_t id_bytes = 0;
+    for (uint32_t handle = 1; handle <= entries_.capacity(); ++handle) {
+      if (entries_[handle].room != 0) id_bytes += entries_[handle].id.heap_bytes();
+    }
+    CHECK_EQ(id_bytes, id_bytes_);
   }
 
  private:
   Slab<Entry> entries_;
   IdIndex<EntryKeys<Entry>> index_;
+  size_t id_bytes_ = 0;
 };
 
 using Blocks = PastEntries<Block>;
@@ -109,6 +119,9 @@ class Memories : public PastEntries<Memory> {
   }
 
   size_t bytes() const { return PastEntries<Memory>::bytes() + by_admission_.bytes(); }
+  size_t used_bytes() const {
+    return PastEntries<Memory>::used_bytes() + by_admission_.used_bytes();
+  }
 
   void check_invariants() const {
     PastEntries<Memory>::check_invariants();

@@ -127,6 +127,12 @@ size_t RankedQueuePool::bytes() const {
          link_segments_.capacity() * sizeof(link_segments_[0]);
 }
 
+size_t RankedQueuePool::used_bytes() const {
+  return size_t{nodes_} * (sizeof(Segment) / kSegmentNodes + sizeof(Climb)) +
+         size_t{nodes_} * 4 / 3 * sizeof(Link) + blocks16_.used_bytes() + blocks64_.used_bytes() +
+         blocks256_.used_bytes();
+}
+
 void RankedQueuePool::check_invariants() const {
   blocks16_.check_invariants();
   blocks64_.check_invariants();

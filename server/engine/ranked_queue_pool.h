@@ -104,6 +104,8 @@ class RankedQueuePool {
   // Nodes in use, those that head a queue included.
   uint32_t nodes() const { return nodes_; }
   size_t bytes() const;
+  // Of the nodes in use, with four links to every three of them, which is what heights come to.
+  size_t used_bytes() const;
   void check_invariants() const;
 
   // What follows is for RankedQueue.

@@ -80,6 +80,7 @@ class Roster {
     const uint32_t handle = visitors_.Allocate();
     Visitor& visitor = visitors_[handle];
     visitor.id.Set(id);
+    id_bytes_ += visitor.id.heap_bytes();
     visitor.room = room;
     if (!recent_.Is(room, id)) recent_.Set(HashOf(room, id), room, id);
     index_.Insert(recent_.hash, handle);
@@ -89,6 +90,7 @@ class Roster {
     Visitor& visitor = visitors_[handle];
     CHECK(index_.Erase(index_.HashOf(visitor.room, visitor.id.view()), handle));
     if (recent_.handle == handle) recent_.handle = kNoHandle;
+    id_bytes_ -= visitor.id.heap_bytes();
     visitor.id.Clear();
     visitors_.Free(handle);
   }
@@ -105,12 +107,21 @@ class Roster {
   const Slab<Session>& sessions() const { return sessions_; }
 
   size_t bytes() const { return visitors_.bytes() + index_.bytes() + sessions_.bytes(); }
+  // Of who is there now, long ids included.
+  size_t used_bytes() const {
+    return visitors_.used_bytes() + index_.used_bytes() + sessions_.used_bytes() + id_bytes_;
+  }
 
   void check_invariants() const {
     visitors_.check_invariants();
     sessions_.check_invariants();
     index_.check_invariants();
     CHECK_EQ(index_.size(), visitors_.size());
+    size_t id_bytes = 0;
+    for (uint32_t visitor = 1; visitor <= visitors_.capacity(); ++visitor) {
+      if (visitors_[visitor].live()) id_bytes += visitors_[visitor].id.heap_bytes();
+    }
+    CHECK_EQ(id_bytes, id_bytes_);
     if (recent_.room != 0) {
       const std::string_view id(recent_.id, recent_.length);
       CHECK_EQ(recent_.handle, index_.Find(index_.HashOf(recent_.room, id), recent_.room, id));
@@ -140,6 +151,7 @@ class Roster {
   Slab<Visitor> visitors_;
   Slab<Session> sessions_;
   IdIndex<EntryKeys<Visitor>> index_;
+  size_t id_bytes_ = 0;
   mutable Recent recent_;
 };
 

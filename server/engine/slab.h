@@ -108,6 +108,9 @@ class Slab {
            segments_.capacity() * sizeof(T*);
   }
 
+  // Of that, what entries take that are given out.
+  size_t used_bytes() const { return size_t{size_} * sizeof(T); }
+
   // Walks the free list: time O(freed entries).
   void check_invariants() const {
     CHECK_LE(size_, capacity_);

@@ -158,6 +158,7 @@ std::string EngineLoader::Take(const snapshot::Room& entry) {
     }
     room->admit_keys.push_back(
         {std::string(key.key), key.asked, key.count, key.first_admission, key.forget_at_ms});
+    ++engine_.admit_key_count_;
   }
   room_ = room.get();
   last_waiting_ = {0, 0};

@@ -41,6 +41,7 @@ class Timers {
 
   size_t size() const { return wheel_.size(); }
   size_t bytes() const { return entries_.bytes() + wheel_.bytes(); }
+  size_t used_bytes() const { return entries_.used_bytes(); }
   void check_invariants();
 
  private:

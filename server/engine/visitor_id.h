@@ -45,8 +45,13 @@ struct PackedId {
     return id.size() == length && std::memcmp(view().data(), id.data(), length) == 0;
   }
 
-  // Bytes outside this struct, without the allocator's own overhead.
-  size_t heap_bytes() const { return spilled() ? length : 0; }
+  // Bytes outside this struct, with what glibc's allocator adds: eight, and no block has fewer than
+  // 32 or another number than a multiple of 16.
+  size_t heap_bytes() const {
+    if (!spilled()) return 0;
+    const size_t block_bytes = (length + size_t{8} + 15) / 16 * 16;
+    return block_bytes < 32 ? 32 : block_bytes;
+  }
 
   void check_invariants() const;
 

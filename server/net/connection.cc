@@ -1,5 +1,6 @@
 #include "server/net/connection.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "server/base/check.h"
@@ -12,6 +13,9 @@ using protocol::FrameStatus;
 
 // Where input is read that nobody wants any more. Shared: nobody looks at it.
 char dropped_input[64 * 1024];
+
+// In the host's lists.
+constexpr size_t kListedBytes = 6 * sizeof(void*);
 
 }  // namespace
 
@@ -63,6 +67,9 @@ void Connection::ReadMore() {
 }
 
 void Connection::OnRead(ssize_t bytes) {
+  quiet_ = false;
+  // What was made room for and not used: thousands may go at once.
+  if (bytes <= 0 && worked_bytes_ == 0) input_.GiveBack();
   if (bytes == 0) return;
   if (bytes < 0) {
     uv_read_stop(stream());
@@ -81,14 +88,20 @@ void Connection::OnRead(ssize_t bytes) {
   }
   if (!takes_requests()) return;
   input_.Filled(static_cast<size_t>(bytes));
-  // A stranger gets the first buffer and no more before what is in it has been looked at.
-  const bool enough = is_stranger() ? input_.size() >= limits::kInputBytesMin
-                                    : input_.size() >= limits::kInputUnworkedBytesMax && has_work();
+  // A stranger gets so much and no more before it has been looked at.
+  const bool enough = is_stranger() ? input_.size() >= stranger_bytes_max()
+                                    : input_.size() >= host_->limits().input_bytes && has_work();
   if (enough) {
     uv_read_stop(stream());
     reading_ = false;
   }
   if (!listed.ready) host_->OnInput(this);
+}
+
+// As much as one frame of theirs may be; never less than the first buffer.
+size_t Connection::stranger_bytes_max() const {
+  return std::max<size_t>(limits::kInputBytesMin,
+                          protocol::kHeaderBytes + host_->limits().hello_bytes);
 }
 
 FrameStatus Connection::NextFrame(protocol::FrameHeader* header, std::string_view* payload) {
@@ -119,7 +132,7 @@ void Connection::FinishWork() {
     input_.Clear();
     return;
   }
-  if (input_.size() < limits::kInputUnworkedBytesMax || !has_work()) ReadMore();
+  if (input_.size() < host_->limits().input_bytes || !has_work()) ReadMore();
 }
 
 void Connection::Challenged(uint16_t version, std::optional<std::string_view> key_id,
@@ -141,7 +154,7 @@ void Connection::Proven(std::string_view name, protocol::Role role) {
 }
 
 bool Connection::over_high_water() const {
-  return outbox_.queued_bytes() + writing_.size() >= limits::kOutputBytesHigh;
+  return outbox_.queued_bytes() + writing_bytes() >= host_->limits().output_high_bytes;
 }
 
 void Connection::Release(uint64_t sequence) {
@@ -151,12 +164,12 @@ void Connection::Release(uint64_t sequence) {
 
 void Connection::Flush() {
   if (state_ == State::kClosed || state_ == State::kLingering) return;
-  if (outbox_.queued_bytes() + writing_.size() > limits::kOutputBytesMax) {
+  if (outbox_.queued_bytes() + writing_bytes() > host_->limits().output_bytes) {
     Close();
     return;
   }
   std::string& ready = *outbox_.ready();
-  if (!writing_.empty() || ready.empty()) {
+  if (writing_ != nullptr || ready.empty()) {
     AfterSending();
     return;
   }
@@ -172,16 +185,18 @@ void Connection::Flush() {
     AfterSending();
     return;
   }
-  writing_.swap(ready);
+  writing_ = std::make_unique<Writing>();
+  writing_->bytes.swap(ready);
   const size_t sent_bytes = sent > 0 ? static_cast<size_t>(sent) : 0;
-  buffer = uv_buf_init(writing_.data() + sent_bytes,
-                       static_cast<unsigned>(writing_.size() - sent_bytes));
-  write_.data = this;
-  const int error = uv_write(&write_, stream(), &buffer, 1, [](uv_write_t* write, int status) {
-    static_cast<Connection*>(write->data)->OnWritten(status);
-  });
+  buffer = uv_buf_init(writing_->bytes.data() + sent_bytes,
+                       static_cast<unsigned>(writing_->bytes.size() - sent_bytes));
+  writing_->write.data = this;
+  const int error =
+      uv_write(&writing_->write, stream(), &buffer, 1, [](uv_write_t* write, int status) {
+        static_cast<Connection*>(write->data)->OnWritten(status);
+      });
   if (error != 0) {
-    writing_.clear();
+    writing_.reset();
     Close();
     return;
   }
@@ -190,8 +205,7 @@ void Connection::Flush() {
 }
 
 void Connection::OnWritten(int status) {
-  writing_.clear();
-  if (writing_.capacity() > limits::kIdleBufferBytesMax) writing_.shrink_to_fit();
+  writing_.reset();
   stalled_since_ms_ = 0;
   if (state_ == State::kClosed) return;
   if (status != 0) {
@@ -206,7 +220,7 @@ void Connection::AfterSending() {
     backed_up = false;
     if (!listed.ready) host_->OnInput(this);
   }
-  if (state_ == State::kDraining && writing_.empty() && outbox_.queued_bytes() == 0) Shutdown();
+  if (state_ == State::kDraining && writing_ == nullptr && outbox_.queued_bytes() == 0) Shutdown();
 }
 
 void Connection::Drain() {
@@ -243,7 +257,12 @@ void Connection::Close() {
   });
 }
 
-void Connection::CheckDeadlines(uint64_t linger_ms_max) {
+size_t Connection::CheckDeadlines(uint64_t linger_ms_max) {
+  CloseWhenOverdue(linger_ms_max);
+  return std::exchange(quiet_, true) && state_ != State::kClosed ? GiveBack() : 0;
+}
+
+void Connection::CloseWhenOverdue(uint64_t linger_ms_max) {
   const uint64_t now_ms = host_->loop_ms();
   const auto over = [now_ms](uint64_t since_ms, uint64_t max_ms) {
     return now_ms - since_ms > max_ms;
@@ -261,10 +280,10 @@ void Connection::CheckDeadlines(uint64_t linger_ms_max) {
   switch (state_) {
     case State::kGreeting:
     case State::kProving:
-      if (over(state_since_ms_, limits::kHelloMsMax)) Close();
+      if (over(state_since_ms_, host_->limits().hello_ms)) Close();
       break;
     case State::kOpen:
-      if (partial_since_ms_ != 0 && over(partial_since_ms_, limits::kFrameMsMax)) Close();
+      if (partial_since_ms_ != 0 && over(partial_since_ms_, host_->limits().frame_ms)) Close();
       break;
     case State::kDraining:
       if (over(state_since_ms_, limits::kOutputStalledMsMax)) Close();
@@ -277,14 +296,30 @@ void Connection::CheckDeadlines(uint64_t linger_ms_max) {
   }
 }
 
+size_t Connection::GiveBack() {
+  const auto kept_bytes = [this] { return input_.capacity_bytes() + outbox_.capacity_bytes(); };
+  const size_t before_bytes = kept_bytes();
+  if (worked_bytes_ == 0) input_.GiveBack();
+  outbox_.GiveBack();
+  return before_bytes - kept_bytes();
+}
+
+size_t Connection::held_bytes() const {
+  size_t bytes =
+      sizeof(Connection) + kListedBytes + input_.capacity_bytes() + outbox_.capacity_bytes();
+  if (writing_ != nullptr) bytes += sizeof(Writing) + writing_->bytes.capacity();
+  if (proving_ != nullptr) bytes += sizeof(Proving) + protocol::kCredentialNameBytesMax;
+  return bytes;
+}
+
 void Connection::check_invariants() const {
   input_.check_invariants();
   outbox_.check_invariants();
   CHECK_LE(worked_bytes_, input_.size());
-  if (state_ != State::kClosed) CHECK_EQ(stalled_since_ms_ != 0, !writing_.empty());
+  if (state_ != State::kClosed) CHECK_EQ(stalled_since_ms_ != 0, writing_ != nullptr);
   if (state_ == State::kProving) CHECK(proving_ != nullptr && role_ == protocol::Role::kAnyone);
   if (state_ == State::kOpen) CHECK(proving_ == nullptr && role_ != protocol::Role::kAnyone);
-  if (state_ == State::kLingering) CHECK(writing_.empty() && outbox_.queued_bytes() == 0);
+  if (state_ == State::kLingering) CHECK(writing_ == nullptr && outbox_.queued_bytes() == 0);
 }
 
 }  // namespace anteroom::net

@@ -26,6 +26,7 @@
 #include "protocol/frame.h"
 #include "protocol/operations.h"
 #include "protocol/refusal.h"
+#include "server/base/limits.h"
 #include "server/net/input_buffer.h"
 #include "server/net/outbox.h"
 #include "server/net/watches.h"
@@ -49,12 +50,13 @@ class ConnectionHost {
   // Records up to this one may show in what leaves now.
   virtual uint64_t released_sequence() const = 0;
   virtual uint64_t loop_ms() const = 0;
+  virtual const Limits& limits() const = 0;
 
  protected:
   ~ConnectionHost() = default;
 };
 
-// Invariants: a write is in flight exactly while `writing_` is not empty; `worked_bytes_` of the
+// Invariants: a write is in flight exactly while there is a `writing_`; `worked_bytes_` of the
 // input have been taken and are still pointed into; `proving_` is set while it is proving.
 class Connection final : public Subscriber {
  public:
@@ -137,8 +139,12 @@ class Connection final : public Subscriber {
   // Takes nothing more, sends what is owed, then closes.
   void Drain();
   void Close();
-  // Closes when a deadline has passed. Called about once a second.
-  void CheckDeadlines(uint64_t linger_ms_max);
+  // Closes when a deadline has passed; lets go of the buffers of one that has been quiet since the
+  // last time, and returns how many bytes these were. Called about once a second.
+  size_t CheckDeadlines(uint64_t linger_ms_max);
+
+  // What it takes, with a place in each list that its host may have it in.
+  size_t held_bytes() const;
 
   void check_invariants() const;
 
@@ -148,20 +154,25 @@ class Connection final : public Subscriber {
     bool output = false;
     bool held = false;
   } listed;
-  size_t slot = 0;         // in the host's table
-  bool refused = false;    // beyond the limit: is only told so
-  bool blocked = false;    // a request of it is under way that the next ones must wait for
-  bool backed_up = false;  // asks OnInput once its output is below the high water
+  size_t slot = 0;           // in the host's table
+  size_t counted_bytes = 0;  // held, when the host looked last
+  bool refused = false;      // beyond the limit: is only told so
+  bool blocked = false;      // a request of it is under way that the next ones must wait for
+  bool backed_up = false;    // asks OnInput once its output is below the high water
 
  private:
   uv_stream_t* stream() { return &handle_.stream; }
   void Touch() {
+    quiet_ = false;
     if (!listed.output) host_->OnOutput(this);
   }
   void ReadMore();
   void OnRead(ssize_t bytes);
   void OnWritten(int status);
   void AfterSending();
+  size_t stranger_bytes_max() const;
+  void CloseWhenOverdue(uint64_t linger_ms_max);
+  size_t GiveBack();
   void Shutdown();
 
   ConnectionHost* const host_;
@@ -169,6 +180,7 @@ class Connection final : public Subscriber {
   bool reading_ = false;
   bool input_ended_ = false;
   bool handle_open_ = false;
+  bool quiet_ = false;
 
   protocol::Role role_ = protocol::Role::kAnyone;
   std::string_view name_;
@@ -177,7 +189,14 @@ class Connection final : public Subscriber {
   InputBuffer input_;
   size_t worked_bytes_ = 0;
   Outbox outbox_;
-  std::string writing_;
+  // What the socket did not take at once, with the loop's part of it. Most connections never have
+  // one, and it is a quarter of their size.
+  struct Writing {
+    std::string bytes;
+    uv_write_t write;
+  };
+  size_t writing_bytes() const { return writing_ != nullptr ? writing_->bytes.size() : 0; }
+  std::unique_ptr<Writing> writing_;
 
   uint64_t state_since_ms_;
   uint64_t partial_since_ms_ = 0;  // 0: no frame is begun
@@ -190,7 +209,6 @@ class Connection final : public Subscriber {
     uv_tcp_t tcp;
     uv_pipe_t pipe;
   } handle_;
-  uv_write_t write_;
   uv_shutdown_t shutdown_;
 };
 

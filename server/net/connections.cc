@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/limits.h"
 #include "protocol/version.h"
 #include "server/base/check.h"
 #include "server/base/limits.h"
@@ -14,6 +15,7 @@ using protocol::ErrorCode;
 using protocol::FrameHeader;
 using protocol::FrameKind;
 using protocol::FrameStatus;
+using protocol::kPageItemsMax;
 using protocol::Operation;
 using protocol::Reason;
 using protocol::Refusal;
@@ -21,6 +23,9 @@ using protocol::Refuse;
 using protocol::Role;
 
 namespace {
+
+// Connections that a list has room for whether it needs it or not.
+constexpr size_t kListKept = 1024;
 
 // How many requests this one counts for in the budgets of a turn.
 size_t CostOf(const protocol::Request& request) {
@@ -32,6 +37,17 @@ size_t CostOf(const protocol::Request& request) {
   }
   if (const auto* watch = std::get_if<protocol::WatchOperation>(&request)) {
     return 1 + watch->message.visitors.size();
+  }
+  // More than may be asked for is refused, which costs nothing.
+  const auto page = [](uint32_t count) { return 1 + std::min<size_t>(count, kPageItemsMax); };
+  if (const auto* peek = std::get_if<protocol::PeekOperation>(&request)) {
+    return page(peek->message.count);
+  }
+  if (const auto* inside = std::get_if<protocol::InsideOperation>(&request)) {
+    return page(inside->message.count);
+  }
+  if (const auto* rooms = std::get_if<protocol::RoomListOperation>(&request)) {
+    return page(rooms->message.count);
   }
   return 1;
 }
@@ -49,11 +65,10 @@ Refusal MayNot(uint8_t operation, Role least, const Connection& connection) {
 
 }  // namespace
 
-Connections::Connections(RequestWorker* worker, size_t connections_max,
-                         const Gatekeeper* gatekeeper)
+Connections::Connections(RequestWorker* worker, const Limits& limits, const Gatekeeper* gatekeeper)
     : worker_(worker),
       gatekeeper_(gatekeeper),
-      connections_max_(connections_max),
+      limits_(limits),
       chunk_(limits::kRequestsPerChunk),
       arrivals_(limits::kRequestsPerChunk) {}
 
@@ -65,9 +80,10 @@ void Connections::Accept(uv_stream_t* listener) {
   auto made = std::make_unique<Connection>(static_cast<ConnectionHost*>(this));
   Connection* const connection = made.get();
   connection->slot = all_.size();
-  connection->refused = count() >= connections_max_ || stopping_;
+  connection->refused = count() >= limits_.connections || stopping_;
   refused_count_ += connection->refused;
   all_.push_back(std::move(made));
+  Recount(connection);
   if (!connection->Accept(listener) || !connection->refused) return;
   if (refused_count_ > limits::kRefusedConnectionsMax) {
     connection->Close();
@@ -77,7 +93,7 @@ void Connections::Accept(uv_stream_t* listener) {
                      stopping_ ? Unavailable(Reason::kStopping, "the daemon is stopping")
                                : Unavailable(Reason::kTooManyConnections,
                                              "the daemon serves as many connections as it may: " +
-                                                 std::to_string(connections_max_)));
+                                                 std::to_string(limits_.connections)));
   connection->Drain();
 }
 
@@ -96,10 +112,12 @@ void Connections::OnClosed(Connection* connection) {
   if (connection->listed.output) std::erase(output_, connection);
   if (connection->listed.held) std::erase(held_, connection);
   refused_count_ -= connection->refused;
+  held_bytes_ -= connection->counted_bytes;
   const size_t slot = connection->slot;
   std::swap(all_[slot], all_.back());
   all_[slot]->slot = slot;
   all_.pop_back();
+  given_back_bytes_ += sizeof(Connection);
 }
 
 void Connections::Unblock(Connection* connection) {
@@ -108,7 +126,7 @@ void Connections::Unblock(Connection* connection) {
 }
 
 void Connections::Work() {
-  size_t budget = limits::kRequestsPerTurn;
+  size_t budget = limits_.requests;
   // Each that is ready now has its turn once, as far as the budget goes.
   for (size_t left = ready_.size(); left > 0 && budget > 0; --left) {
     Connection* const connection = ready_.front();
@@ -121,6 +139,7 @@ void Connections::Work() {
   for (Connection* connection : worked_) {
     const bool has_work = connection->takes_requests() && connection->has_work();
     connection->FinishWork();
+    Recount(connection);
     if (!connection->takes_requests() || connection->blocked) continue;
     if (connection->over_high_water()) {
       connection->backed_up = true;
@@ -136,14 +155,14 @@ void Connections::Work() {
 
 size_t Connections::TakeRequests(Connection* connection) {
   size_t taken = 0;
-  while (taken < limits::kRequestsPerConnectionTurn && connection->takes_requests() &&
+  while (taken < limits_.connection_requests && connection->takes_requests() &&
          !connection->blocked && !connection->over_high_water()) {
     FrameHeader header;
     std::string_view payload;
     FrameStatus status = connection->NextFrame(&header, &payload);
     size_t payload_bytes_max = protocol::kPayloadBytesMax;
     if (connection->is_stranger()) {
-      payload_bytes_max = limits::kHelloPayloadBytesMax;
+      payload_bytes_max = limits_.hello_bytes;
       if (header.payload_bytes > payload_bytes_max && status != FrameStatus::kInvalid) {
         status = FrameStatus::kTooLarge;
       }
@@ -253,6 +272,7 @@ void Connections::Flush() {
   for (Connection* connection : flushing_) {
     connection->listed.output = false;
     connection->Flush();
+    Recount(connection);
     if (connection->holds() && !connection->listed.held &&
         connection->state() != Connection::State::kClosed) {
       connection->listed.held = true;
@@ -263,7 +283,22 @@ void Connections::Flush() {
 }
 
 void Connections::CheckDeadlines(uint64_t linger_ms_max) {
-  for (const auto& connection : all_) connection->CheckDeadlines(linger_ms_max);
+  for (const auto& connection : all_) {
+    given_back_bytes_ += connection->CheckDeadlines(linger_ms_max);
+    Recount(connection.get());
+  }
+  // The lists of a crowd that has gone.
+  const auto shrink = [](auto* list) {
+    if (list->capacity() > kListKept && list->size() < list->capacity() / 4) list->shrink_to_fit();
+  };
+  shrink(&all_);
+  for (auto* list : {&worked_, &output_, &held_, &flushing_}) shrink(list);
+}
+
+void Connections::Recount(Connection* connection) {
+  const size_t bytes = connection->held_bytes();
+  held_bytes_ += bytes - connection->counted_bytes;
+  connection->counted_bytes = bytes;
 }
 
 void Connections::DrainAll() {
@@ -276,11 +311,13 @@ void Connections::CloseAll() {
 
 void Connections::check_invariants() const {
   size_t refused = 0;
+  size_t held_bytes = 0;
   for (size_t slot = 0; slot < all_.size(); ++slot) {
     const Connection* connection = all_[slot].get();
     connection->check_invariants();
     CHECK_EQ(connection->slot, slot);
     refused += connection->refused;
+    held_bytes += connection->counted_bytes;
     CHECK_EQ(std::count(ready_.begin(), ready_.end(), connection),
              connection->listed.ready ? 1 : 0);
     CHECK_EQ(std::count(output_.begin(), output_.end(), connection),
@@ -288,6 +325,7 @@ void Connections::check_invariants() const {
     CHECK_EQ(std::count(held_.begin(), held_.end(), connection), connection->listed.held ? 1 : 0);
   }
   CHECK_EQ(refused, refused_count_);
+  CHECK_EQ(held_bytes, held_bytes_);
   CHECK_EQ(chunk_size_, 0u);
 }
 

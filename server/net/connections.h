@@ -22,6 +22,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "protocol/operations.h"
@@ -52,10 +53,8 @@ class RequestWorker {
 // stands in, each at most once.
 class Connections : private ConnectionHost {
  public:
-  // `worker` and `gatekeeper` outlive it; without the latter everybody is an operator. At most
-  // `connections_max` at a time.
-  Connections(RequestWorker* worker, size_t connections_max,
-              const Gatekeeper* gatekeeper = nullptr);
+  // `worker` and `gatekeeper` outlive it; without the latter everybody is an operator.
+  Connections(RequestWorker* worker, const Limits& limits, const Gatekeeper* gatekeeper = nullptr);
   // Every connection has been closed by then, and the loop has run until they were.
   ~Connections();
 
@@ -67,8 +66,12 @@ class Connections : private ConnectionHost {
   void Work();
   void Release(uint64_t sequence);
   void Flush();
-  // Closes connections whose deadlines have passed. About once a second.
+  // Closes connections whose deadlines have passed, and lets go of what quiet ones do not need.
+  // About once a second.
   void CheckDeadlines(uint64_t linger_ms_max);
+
+  // Memory let go of since it was last asked: buffers of quiet connections, connections closed.
+  size_t TakeGivenBackBytes() { return std::exchange(given_back_bytes_, 0); }
 
   // Requests are left over that could be worked now.
   bool has_backlog() const { return !ready_.empty(); }
@@ -86,6 +89,8 @@ class Connections : private ConnectionHost {
 
   size_t count() const { return all_.size() - refused_count_; }
   bool empty() const { return all_.empty(); }
+  // What all of them hold, buffers included, as each was when it was last worked or flushed.
+  size_t held_bytes() const { return held_bytes_; }
 
   void check_invariants() const;
 
@@ -96,6 +101,7 @@ class Connections : private ConnectionHost {
   void OnClosed(Connection* connection) override;
   uint64_t released_sequence() const override { return released_sequence_; }
   uint64_t loop_ms() const override { return loop_ms_; }
+  const Limits& limits() const override { return limits_; }
 
   size_t TakeRequests(Connection* connection);
   bool TakeFrame(Connection* connection, const protocol::FrameHeader& header,
@@ -104,16 +110,19 @@ class Connections : private ConnectionHost {
   bool Authenticate(Connection* connection, const protocol::FrameHeader& header,
                     std::string_view payload);
   void WorkChunk();
+  void Recount(Connection* connection);
 
   RequestWorker* const worker_;
   const Gatekeeper* const gatekeeper_;
-  const size_t connections_max_;
+  const Limits limits_;
   bool stopping_ = false;
   uint64_t loop_ms_ = 0;
   uint64_t released_sequence_ = 0;
 
   std::vector<std::unique_ptr<Connection>> all_;
   size_t refused_count_ = 0;
+  size_t given_back_bytes_ = 0;
+  size_t held_bytes_ = 0;
   std::deque<Connection*> ready_;    // have input to work, first come first
   std::vector<Connection*> worked_;  // of this turn
   std::vector<Connection*> output_;  // have something to flush

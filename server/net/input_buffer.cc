@@ -38,10 +38,13 @@ void InputBuffer::Consume(size_t bytes) {
   begin_ += bytes;
   if (begin_ < end_) return;
   begin_ = end_ = 0;
-  if (capacity_ > limits::kIdleBufferBytesMax) {
-    bytes_.reset();
-    capacity_ = 0;
-  }
+  if (capacity_ == limits::kInputBytesMin || capacity_ > limits::kIdleBufferBytesMax) GiveBack();
+}
+
+void InputBuffer::GiveBack() {
+  if (!empty()) return;
+  bytes_.reset();
+  capacity_ = begin_ = end_ = 0;
 }
 
 void InputBuffer::check_invariants() const {

@@ -6,8 +6,9 @@
 //   input.Consume(frame_bytes);
 //
 // Room may move the bytes, so views into them are good until the next Room: reading happens in one
-// part of a turn, working in another. It grows only as it is filled, so that an idle connection
-// costs next to nothing; emptied, a large one is given back.
+// part of a turn, working in another. It grows only as it is filled. Emptied, the smallest is given
+// back, so that an idle connection costs nothing here, and so is a large one; what is between is
+// kept for who is busy, until GiveBack.
 //
 // Threads: the loop's.
 #ifndef ANTEROOM_SERVER_NET_INPUT_BUFFER_H_
@@ -32,6 +33,8 @@ class InputBuffer {
   bool empty() const { return begin_ == end_; }
   void Consume(size_t bytes);
   void Clear() { Consume(size()); }
+  // Nothing has come for a while: an empty buffer is let go.
+  void GiveBack();
 
   size_t capacity_bytes() const { return capacity_; }
   void check_invariants() const;

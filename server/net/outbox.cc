@@ -40,6 +40,17 @@ void Outbox::Release(uint64_t sequence) {
   held_begin_ = 0;
 }
 
+void Outbox::GiveBack() {
+  if (queued_bytes() > 0) return;
+  ready_.shrink_to_fit();
+  held_.clear();
+  held_.shrink_to_fit();
+  held_begin_ = 0;
+  runs_.clear();
+  runs_.shrink_to_fit();
+  first_run_ = 0;
+}
+
 void Outbox::check_invariants() const {
   CHECK_LE(held_begin_, held_.size());
   CHECK_LE(first_run_, runs_.size());

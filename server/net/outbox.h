@@ -40,9 +40,14 @@ class Outbox {
   bool holds() const { return held_.size() > held_begin_; }
   // The sender takes from here: swaps it or clears it.
   std::string* ready() { return &ready_; }
+  // Nothing has been said for a while: if nothing is queued, the memory is let go.
+  void GiveBack();
   // Waiting for the disk or for the socket; what the socket has taken is not counted.
   size_t queued_bytes() const { return ready_.size() + held_.size() - held_begin_; }
 
+  size_t capacity_bytes() const {
+    return ready_.capacity() + held_.capacity() + runs_.capacity() * sizeof(Run);
+  }
   void check_invariants() const;
 
  private:

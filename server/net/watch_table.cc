@@ -110,6 +110,7 @@ uint32_t WatchTable::AddItem(uint32_t watch_handle, std::string_view visitor) {
     if (target == kNoHandle) {
       target = targets_.Allocate();
       targets_[target].id.Set(visitor);
+      id_bytes_ += targets_[target].id.heap_bytes();
       targets_[target].room = watch.room;
       index_.Insert(hash, target);
     }
@@ -137,6 +138,7 @@ void WatchTable::FreeItem(uint32_t handle) {
     Unlink(items_, &WatchItem::of_target, &target.items, handle);
     if (target.items.first == 0) {
       CHECK(index_.Erase(index_.HashOf(target.room, target.id.view()), item.target));
+      id_bytes_ -= target.id.heap_bytes();
       target.id.Clear();
       targets_.Free(item.target);
     }
@@ -214,12 +216,15 @@ void WatchTable::check_invariants() const {
   for (uint32_t handle = 1; handle <= items_.capacity(); ++handle) {
     if (live(handle)) filed += TimingWheel::Contains(*const_cast<WatchTable*>(this), handle);
   }
+  size_t id_bytes = 0;
   for (uint32_t handle = 1; handle <= targets_.capacity(); ++handle) {
     const WatchTarget& target = targets_[handle];
     if (target.room == 0) continue;
+    id_bytes += target.id.heap_bytes();
     CHECK_GT(CheckList(items_, &WatchItem::of_target, target.items), 0u);
     CHECK_EQ(FirstItem(target.room, target.id.view()), target.items.first);
   }
+  CHECK_EQ(id_bytes, id_bytes_);
   for (const auto& [room, entry] : rooms_) {
     CHECK_GT(CheckList(watches_, &Watch::of_room, entry.watches), 0u);
     CheckList(items_, &WatchItem::of_target, entry.items);

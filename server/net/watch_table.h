@@ -148,6 +148,12 @@ class WatchTable {
 
   size_t item_count() const { return items_.size(); }
   size_t room_item_count() const { return room_item_count_; }
+  // What all that is there now takes, long ids included.
+  size_t used_bytes() const {
+    return items_.used_bytes() + targets_.used_bytes() + watches_.used_bytes() +
+           watchers_.used_bytes() + index_.used_bytes() + id_bytes_ +
+           2 * (by_id_.size() * sizeof(*by_id_.begin()) + rooms_.size() * sizeof(*rooms_.begin()));
+  }
   uint32_t watch_capacity() const { return watches_.capacity(); }
 
   // How the wheel sees the items.
@@ -173,6 +179,7 @@ class WatchTable {
   absl::flat_hash_map<uint32_t, RoomEntry> rooms_;
   TimingWheel wheel_;
   size_t room_item_count_ = 0;
+  size_t id_bytes_ = 0;  // of targets' long ids
   uint32_t next_serial_ = 1;
 };
 

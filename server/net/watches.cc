@@ -39,8 +39,9 @@ int64_t PositionPushMs(uint64_t ahead) {
   return static_cast<int64_t>(std::clamp<uint64_t>(ahead * 10, 1000, 30'000));
 }
 
-Watches::Watches(const Engine* engine, const MarkSource* marks, uint64_t index_seed)
-    : engine_(*engine), marks_(*marks), table_(index_seed) {}
+Watches::Watches(const Engine* engine, const MarkSource* marks, uint64_t index_seed,
+                 const Limits& limits)
+    : engine_(*engine), marks_(*marks), limits_(limits), table_(index_seed) {}
 
 // ---- requests ----
 
@@ -52,14 +53,13 @@ std::optional<Refusal> Watches::CheckNew(Subscriber* subscriber, uint32_t reques
                   "there is a live watch of the id " + std::to_string(request_id));
   }
   const bool by_one =
-      table_.watcher(subscriber->watcher).item_count + count > limits::kWatchedPerConnectionMax;
-  if (!by_one && table_.item_count() + count <= limits::kWatchedMax) return std::nullopt;
-  Refusal refusal =
-      Refuse(ErrorCode::kUnavailable,
-             by_one ? "a connection watches " + std::to_string(limits::kWatchedPerConnectionMax) +
-                          " visitors at most"
-                    : "the daemon watches as many visitors as it may: " +
-                          std::to_string(limits::kWatchedMax));
+      table_.watcher(subscriber->watcher).item_count + count > limits_.connection_watches;
+  if (!by_one && table_.item_count() + count <= limits_.watches) return std::nullopt;
+  Refusal refusal = Refuse(
+      ErrorCode::kUnavailable,
+      by_one ? "a connection watches " + std::to_string(limits_.connection_watches) +
+                   " visitors at most"
+             : "the daemon watches as many visitors as it may: " + std::to_string(limits_.watches));
   refusal.reason = Reason::kTooManyWatches;
   return refusal;
 }

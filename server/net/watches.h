@@ -66,8 +66,9 @@ int64_t PositionPushMs(uint64_t ahead);
 // between turns no events are gathered.
 class Watches : public DeskObserver {
  public:
-  // Both outlive it.
-  Watches(const Engine* engine, const MarkSource* marks, uint64_t index_seed);
+  // Both pointers outlive it.
+  Watches(const Engine* engine, const MarkSource* marks, uint64_t index_seed,
+          const Limits& limits = {});
 
   // What it asks. Before anything else is called.
   void Attach(Desk* desk) { desk_ = desk; }
@@ -103,6 +104,8 @@ class Watches : public DeskObserver {
 
   // Visitors and rooms watched.
   size_t count() const { return table_.item_count(); }
+  // What they take.
+  size_t used_bytes() const { return table_.used_bytes(); }
 
   void check_invariants() const;
 
@@ -142,6 +145,7 @@ class Watches : public DeskObserver {
 
   const Engine& engine_;
   const MarkSource& marks_;
+  const Limits limits_;
   Desk* desk_ = nullptr;
   WatchTable table_;
 

@@ -7,7 +7,7 @@ set -u
 # --- stopped for two seconds: no burst when it goes on, and nobody's time is cut short ---
 check 'it starts' start
 cli room create sale rate=20/s admit_interval=50ms capacity=1000 claim_ttl=1h session_ttl=1h >/dev/null
-cli room create fixed capacity=1 session_ttl=1m session_renewal=fixed >/dev/null
+cli room create fixed capacity=1 session_ttl=10m session_renewal=fixed >/dev/null
 cli enter fixed ann >/dev/null
 cli room create brief capacity=none claim_ttl=4s remember_ttl=1h >/dev/null
 brief_began_us=${EPOCHREALTIME/[.,]/}
@@ -42,7 +42,8 @@ few_descriptors() {
   local name=$scratch/few
   (
     ulimit -n 200
-    exec "$bin/anteroomd" --listen 127.0.0.1:0 --unix "$scratch/few-socket" --data "$scratch/few-data" --segment-bytes 8K
+    exec "$bin/anteroomd" --listen 127.0.0.1:0 --unix "$scratch/few-socket" --data "$scratch/few-data" --segment-bytes 8K \
+      --snapshot-log-bytes 16K
   ) >"$name" 2>&1 &
   daemon=$!
   for _ in {1..100}; do
@@ -72,15 +73,30 @@ for _ in {1..100}; do
   sleep 0.05
 done
 check 'with too many connections one is refused in words' says "$scratch/refused" 'as many connections'
-for connection in "${connections[@]}"; do exec {connection}>&-; done
+# All but two of them stay: the CLI has one at a time.
+for i in 1 2; do
+  connection=${connections[-1]}
+  unset 'connections[-1]'
+  exec {connection}>&-
+done
 for _ in {1..100}; do
   few ping >/dev/null 2>&1 && break
   sleep 0.05
 done
-check 'when they are gone it answers again' says <(few ping 2>&1) answers
-for i in {1..100}; do few join sale "$(printf 'x%.0s' {1..200})-$i" || break; done >/dev/null 2>&1
-check 'and the log takes new segments' [ -e "$scratch/few-data/00000003.log" ]
+check 'when two are gone it answers again' says <(few ping 2>&1) answers
+# No connection takes the descriptors that log and snapshots need.
+long=$(printf 'x%.0s' {1..200})
+for i in {1..300}; do few join sale "$long-$i" || break; done >/dev/null 2>"$scratch/refused"
+check 'and takes everybody' says <(few --output json room show sale) '"waiting":300,'
+check 'and the log takes new segments' [ -n "$(find "$scratch/few-data" -name '0000001*.log')" ]
+for _ in {1..100}; do
+  [ -e "$scratch/few-data/00000001.log" ] || break
+  sleep 0.05
+done
+check 'and snapshots are made' [ ! -e "$scratch/few-data/00000001.log" ]
+for connection in "${connections[@]}"; do exec {connection}>&-; done
 end_daemon TERM
+check 'and nothing went wrong' [ "$daemon_status" -eq 0 ]
 
 # --- the secret ---
 check 'it starts again' start

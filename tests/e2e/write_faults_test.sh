@@ -142,7 +142,8 @@ file_of() {
 faults() {
   local on=$1 list=$2 fault path
   tracing=()
-  : >"$scratch/trace" >"$scratch/attached"
+  : >"$scratch/trace"
+  : >"$scratch/attached"
   if [ "$list" = short ]; then
     : >"$SHORT_WRITES"
     return

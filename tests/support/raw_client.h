@@ -41,18 +41,30 @@ class RawClient {
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
 
-  bool ConnectTcp(int port) {
+  // From the address `from`, of the loopback's 127.0.0.0/8, when one is given.
+  bool ConnectTcp(int port, const std::string& from = {}) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<uint16_t>(port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return Connect(AF_INET, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    if (!Open(AF_INET)) return false;
+    if (!from.empty()) {
+      // The port is chosen by connect: each pair of addresses has all of them.
+      const int yes = 1;
+      setsockopt(socket_, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes, sizeof yes);
+      sockaddr_in local{};
+      local.sin_family = AF_INET;
+      if (inet_pton(AF_INET, from.c_str(), &local.sin_addr) != 1) return false;
+      if (bind(socket_, reinterpret_cast<const sockaddr*>(&local), sizeof local) != 0) return false;
+    }
+    return connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   }
   bool ConnectUnix(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, path.data(), path.size());
-    return Connect(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    return Open(AF_UNIX) &&
+           connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   }
 
   bool Send(std::string_view bytes) {
@@ -149,14 +161,14 @@ class RawClient {
   protocol::Refusal last_refusal;
 
  private:
-  bool Connect(int family, const sockaddr* address, socklen_t bytes) {
+  bool Open(int family) {
     Close();
     input_.clear();
     socket_ = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const timeval patience{10, 0};
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    return connect(socket_, address, bytes) == 0;
+    return socket_ >= 0;
   }
 
   int socket_ = -1;

@@ -102,6 +102,8 @@ HealthReply Healthy() {
   reply.sync_p99_us = 900;
   reply.connections = 3;
   reply.watches = 1;
+  reply.memory_bytes = 1'200'000;
+  reply.memory_max_bytes = 3'000'000'000;
   return reply;
 }
 

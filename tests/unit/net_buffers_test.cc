@@ -75,6 +75,24 @@ TEST_CASE("an outbox counts what is held and what is ready") {
   REQUIRE(outbox.queued_bytes() == 0);
 }
 
+TEST_CASE("an outbox that has nothing to say costs nothing once it gives back") {
+  Outbox outbox;
+  const size_t empty_bytes = outbox.capacity_bytes();
+  outbox.Marked(5)->append(1000, 'a');
+  outbox.Immediate()->append(1000, 'b');
+  outbox.GiveBack();
+  REQUIRE(outbox.queued_bytes() == 2000);
+  outbox.Release(5);
+  outbox.ready()->clear();
+  REQUIRE(outbox.capacity_bytes() > empty_bytes);
+  outbox.GiveBack();
+  REQUIRE(outbox.capacity_bytes() == empty_bytes);
+  outbox.Marked(6)->append("c");
+  outbox.check_invariants();
+  outbox.Release(6);
+  REQUIRE(*outbox.ready() == "c");
+}
+
 TEST_CASE("an input buffer gives back what was read, in order") {
   std::mt19937_64 random(TestSeed());
   InputBuffer input;
@@ -102,6 +120,31 @@ TEST_CASE("an input buffer gives back what was read, in order") {
     REQUIRE(input.view() == expected);
     input.check_invariants();
   }
+}
+
+TEST_CASE("an emptied input buffer is let go of: the smallest at once, a larger one when asked") {
+  InputBuffer input;
+  const auto fill = [&] {
+    const size_t bytes = input.Room().size();
+    input.Filled(bytes);
+    return bytes;
+  };
+  REQUIRE(fill() == limits::kInputBytesMin);
+  input.GiveBack();
+  REQUIRE(input.size() == limits::kInputBytesMin);
+  input.Clear();
+  REQUIRE(input.capacity_bytes() == 0);
+  // Room that was made and not used.
+  input.Room();
+  input.GiveBack();
+  REQUIRE(input.capacity_bytes() == 0);
+  fill();
+  fill();
+  input.Clear();
+  REQUIRE(input.capacity_bytes() > limits::kInputBytesMin);
+  input.GiveBack();
+  REQUIRE(input.capacity_bytes() == 0);
+  input.check_invariants();
 }
 
 TEST_CASE("an input buffer holds the largest frame and no more") {

@@ -131,7 +131,7 @@ struct GuardedNetwork {
   TestLoop loop;
   Remembering worker;
   Door door;
-  Connections connections{&worker, 10, &door};
+  Connections connections{&worker, {.connections = 10}, &door};
   std::unique_ptr<Listener> listener;
   RawClient client;
   uint64_t now_ms = 1000;
@@ -154,7 +154,7 @@ TEST_CASE("credentials on a connection: the right proof opens it, and the daemon
   // Proven once is enough.
   CHECK(network.Why(network.Prove("ann", challenge)).error == ErrorCode::kConflict);
   CHECK(network.door.judged == 1);
-  CHECK(network.StaysFor(10 * limits::kHelloMsMax));
+  CHECK(network.StaysFor(10 * Limits().hello_ms));
 }
 
 TEST_CASE("credentials on a connection: before the proof there is hello, authenticate and ping") {
@@ -255,7 +255,7 @@ TEST_CASE("credentials on a connection: a stranger costs little and not for long
   GuardedNetwork network;
   network.Hello("ann");
   SUBCASE("the time for HELLO is the time for the proof") {
-    CHECK(network.StaysFor(limits::kHelloMsMax));
+    CHECK(network.StaysFor(Limits().hello_ms));
     CHECK_FALSE(network.StaysFor(1));
   }
   SUBCASE("a large frame is refused before it has come") {
@@ -313,7 +313,7 @@ TEST_CASE("credentials on a connection: a role may do its part, and is told what
 TEST_CASE("credentials on a connection: without a gatekeeper nobody is asked") {
   TestLoop loop;
   Remembering worker;
-  Connections connections(&worker, 10);
+  Connections connections(&worker, {.connections = 10});
   auto listener = *Listener::ListenTcp(loop.get(), *ParseAddress("127.0.0.1:0"), &connections);
   const std::string name = listener->name();
   RawClient client;

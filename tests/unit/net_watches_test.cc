@@ -235,7 +235,7 @@ TEST_CASE("one connection watches so many at most") {
   connection.room = false;
   std::vector<std::string> names;
   uint32_t id = 0;
-  for (size_t watched = 0; watched < limits::kWatchedPerConnectionMax; watched += 1000) {
+  for (size_t watched = 0; watched < Limits().connection_watches; watched += 1000) {
     names.clear();
     for (size_t i = 0; i < 1000; ++i) names.push_back("v" + std::to_string(watched + i));
     REQUIRE_FALSE(
@@ -248,7 +248,7 @@ TEST_CASE("one connection watches so many at most") {
   hall.watches.OnGone(&connection);
   int turns = 0;
   for (; hall.watches.count() > 0; ++turns) hall.watches.BeginTurn(turns);
-  REQUIRE(turns >= static_cast<int>(limits::kWatchedPerConnectionMax / limits::kWatchStepsPerTurn));
+  REQUIRE(turns >= static_cast<int>(Limits().connection_watches / limits::kWatchStepsPerTurn));
   hall.watches.check_invariants();
 }
 

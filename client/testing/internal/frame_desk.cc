@@ -222,6 +222,7 @@ protocol::HealthReply FrameDesk::DescribeHealth() const {
   health.durable_sequence = log_.records();
   health.connections = greeted_.size();
   health.watches = watches_.count();
+  health.memory_bytes = desk_.memory_bytes();
   return health;
 }
 
