@@ -47,8 +47,7 @@ void anteroom::fuzz::TryCredentials(std::string_view text) {
   const std::string nonce(protocol::kNonceBytes, 'n');
   for (const Credential& one : all) {
     const protocol::Handshake handshake{1, one.name, challenge, nonce};
-    const protocol::Proof proof =
-        MakeProof(one.secret, protocol::Prover::kClient, handshake);
+    const protocol::Proof proof = MakeProof(one.secret, protocol::Prover::kClient, handshake);
     const auto known = book.Judge(handshake, {proof.data(), proof.size()});
     CHECK(known.has_value());
     CHECK_EQ(known->name, one.name);

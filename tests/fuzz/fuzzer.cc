@@ -40,11 +40,16 @@ struct SeedMaker {
   std::vector<Seed> (*make)();
 };
 constexpr SeedMaker kSeedMakers[] = {
-    {"frames", FramesSeeds},       {"messages", MessagesSeeds},
-    {"handshake", HandshakeSeeds}, {"desk", DeskSeeds},
-    {"records", RecordsSeeds},     {"engine", EngineSeeds},
-    {"snapshot", SnapshotSeeds},   {"snapshot_file", SnapshotFileSeeds},
-    {"log", LogSeeds},             {"backup", BackupSeeds},
+    {"frames", FramesSeeds},
+    {"messages", MessagesSeeds},
+    {"handshake", HandshakeSeeds},
+    {"desk", DeskSeeds},
+    {"records", RecordsSeeds},
+    {"engine", EngineSeeds},
+    {"snapshot", SnapshotSeeds},
+    {"snapshot_file", SnapshotFileSeeds},
+    {"log", LogSeeds},
+    {"backup", BackupSeeds},
 };
 
 void (*chosen)(std::string_view) = nullptr;
@@ -93,6 +98,12 @@ void Choose(int* argc, char*** argv) {
 
 }  // namespace
 }  // namespace anteroom::fuzz
+
+// Names in stack traces, from what comes with every compiler.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the sanitizers' name
+extern "C" const char* __asan_default_options() {
+  return "external_symbolizer_path=/usr/bin/addr2line";
+}
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   anteroom::fuzz::Choose(argc, argv);

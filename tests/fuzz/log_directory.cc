@@ -16,8 +16,7 @@ namespace {
 // Makes one file after another, each going on where the one before ended.
 class DirectoryMaker {
  public:
-  explicit DirectoryMaker(ByteSource* source,
-                          SnapshotKind snapshot_kind = SnapshotKind::kSnapshot)
+  explicit DirectoryMaker(ByteSource* source, SnapshotKind snapshot_kind = SnapshotKind::kSnapshot)
       : source_(*source), snapshot_kind_(snapshot_kind) {}
 
   std::string File(FileForm form, bool cut_short);
@@ -28,6 +27,9 @@ class DirectoryMaker {
   std::string Sealed(bool snapshot, bool cut_short);
   // False when the input says that there is none.
   bool AddBatch(bool snapshot, const storage::SegmentHeader& header, std::string* file);
+
+  // Changes bytes from this place on, as the input says.
+  void Damage(size_t from, std::string* bytes);
 
   ByteSource& source_;
   const SnapshotKind snapshot_kind_;
@@ -73,18 +75,22 @@ std::string DirectoryMaker::Sealed(bool snapshot, bool cut_short) {
     if (!cut_short && file.size() < header.segment_bytes) file.resize(header.segment_bytes);
     file.replace(0, storage::kSegmentHeaderBytes, EncodeSegmentHeader(header));
   }
-  while (source_.Flag()) {
-    const size_t at = source_.Short();
-    const uint8_t damage = source_.Byte();
-    if (at < file.size()) file[at] = static_cast<char>(file[at] ^ damage);
-  }
+  Damage(0, &file);
   return file;
+}
+
+void DirectoryMaker::Damage(size_t from, std::string* bytes) {
+  while (source_.Flag()) {
+    const size_t at = from + source_.Short();
+    const uint8_t damage = source_.Byte();
+    if (at < bytes->size()) (*bytes)[at] = static_cast<char>((*bytes)[at] ^ damage);
+  }
 }
 
 bool DirectoryMaker::AddBatch(bool snapshot, const storage::SegmentHeader& header,
                               std::string* file) {
   const auto form = static_cast<BatchForm>(source_.Byte());
-  if (form < BatchForm::kRecords || form > BatchForm::kMoved) return false;
+  if (form < BatchForm::kRecords || form > BatchForm::kPatched) return false;
   const uint64_t before = snapshot ? next_entry_ : next_record_;
   const uint64_t first = before + source_.Byte();
   std::string batch(storage::kBatchHeaderBytes, '\0');
@@ -92,11 +98,13 @@ bool DirectoryMaker::AddBatch(bool snapshot, const storage::SegmentHeader& heade
   uint64_t count = 0;
   switch (form) {
     case BatchForm::kRecords:
+    case BatchForm::kPatched:
       type = snapshot ? BatchType::kEntries : BatchType::kRecords;
       count = source_.Byte();
       for (uint64_t left = count; left > 0 && !source_.empty(); --left) {
         storage::AppendRecord(source_.Text(), &batch);
       }
+      if (form == BatchForm::kPatched) Damage(storage::kBatchHeaderBytes, &batch);
       break;
     case BatchForm::kEnd:
       type = BatchType::kEnd;

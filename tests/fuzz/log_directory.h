@@ -9,7 +9,8 @@
 //   header    = 1 byte salt, 1 byte kind, 1 byte size, 1 byte too many of the first sequence
 //   batch     = 1 byte BatchForm, 1 byte too many of the sequence, then
 //               records: 1 byte how many, text each; raw: 1 byte type, 1 byte count, long text;
-//               moved: 1 byte epoch
+//               moved: 1 byte epoch; patched: as records, then damage to them before they are
+//               sealed
 //   damage    = 1 byte; when odd, 2 bytes offset, 1 byte to xor with
 //
 // Every file leads to the next one unless the input says otherwise.
@@ -32,7 +33,14 @@ inline constexpr uint8_t kSkipsNumber = 4;
 inline constexpr uint8_t kCutShort = 8;
 
 // Any other byte ends the batches.
-enum class BatchForm : uint8_t { kRecords = 1, kEnd = 2, kNext = 3, kRaw = 4, kMoved = 5 };
+enum class BatchForm : uint8_t {
+  kRecords = 1,
+  kEnd = 2,
+  kNext = 3,
+  kRaw = 4,
+  kMoved = 5,
+  kPatched = 6
+};
 
 // All that the input says, at most kFilesMax files.
 void MakeLogDirectory(ByteSource* source, storage::MemoryFiles* files);

@@ -45,13 +45,14 @@ run_one() {
   fuzz "$1" -max_total_time="$task" -max_len=4096 "build/fuzz/corpus/$1" "${folders[@]}"
 }
 
-# What the seeds reach need not be kept, and nothing long, so that the corpora stay small.
+# So that the corpora stay small: few inputs, none of them long, for what code there is, not for how often it runs; and
+# none for what the seeds reach.
 keep_one() {
   local kept=build/fuzz/kept/$1 seeds=build/fuzz/seeds/$1 corpus=tests/fuzz/corpus/$1 file
   rm -rf "$kept"
   mkdir -p "$kept" "$corpus" "$seeds" "build/fuzz/corpus/$1"
   cp -r "$seeds/." "$corpus/." "$kept"
-  fuzz "$1" -merge=1 -max_len=1024 "$kept" "build/fuzz/corpus/$1" || return 1
+  fuzz "$1" -set_cover_merge=1 -use_counters=0 -max_len=1024 "$kept" "build/fuzz/corpus/$1" || return 1
   for file in "$kept"/*; do
     [ -e "$seeds/${file##*/}" ] || cp "$file" "$corpus"
   done
@@ -60,7 +61,7 @@ keep_one() {
 try_one() {
   local log=build/fuzz/$1.log
   if "$how" "$1"; then
-    echo "ok: $1: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -n 1) inputs"
+    echo "ok: $1: $(sed -nE 's/^(stat::number_of_executed_units|MERGE-OUTER): *(.*new files|[0-9]+$).*/\2/p' "$log" | tail -n 1)"
   else
     tail -n 60 "$log" | sed 's/^/  | /'
     echo "FAILED: $1 ($log)"

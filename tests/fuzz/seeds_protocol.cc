@@ -38,7 +38,7 @@ std::vector<Seed> MessagesSeeds() {
   constexpr std::string_view kWanted[] = {
       "VisitorReply", "VisitorResults", "JoinManyRequest", "WatchRequest", "VisitorPush",
       "RoomPush",     "AdmitReply",     "RoomSetRequest",  "RoomReply",    "PageReply",
-      "HealthReply",  "StatsReply",     "Refusal",         "HelloReply",    "AuthenticateRequest"};
+      "HealthReply",  "StatsReply",     "Refusal",         "HelloReply",   "AuthenticateRequest"};
   RandomMessages random(7);
   std::vector<Seed> seeds;
   uint64_t number = 0;

@@ -108,7 +108,7 @@ ByteSink& Header(ByteSink& sink, FileForm form, uint8_t flags = 0) {
 
 ByteSink& Batch(ByteSink& sink, BatchForm form, const std::vector<std::string>& records = {}) {
   sink.Byte(static_cast<uint8_t>(form)).Byte(0);
-  if (form == BatchForm::kRecords) {
+  if (form == BatchForm::kRecords || form == BatchForm::kPatched) {
     sink.Byte(records.size());
     for (const std::string& record : records) sink.Text(record);
   }
@@ -171,7 +171,11 @@ std::vector<Seed> SnapshotFileSeeds() {
   Header(damaged, FileForm::kSegment);
   Batch(damaged, BatchForm::kRecords, {"an entry"});
   Batch(damaged, BatchForm::kEnd).Byte(0).Byte(0).Byte(1).Short(530).Byte(4).Byte(0);
-  return {{"whole", whole.bytes()}, {"damaged", damaged.bytes()}};
+  ByteSink patched;
+  Header(patched, FileForm::kSegment);
+  Batch(patched, BatchForm::kPatched, {"an entry", "one more"}).Byte(1).Short(12).Byte(1).Byte(0);
+  End(Batch(patched, BatchForm::kEnd));
+  return {{"whole", whole.bytes()}, {"damaged", damaged.bytes()}, {"patched", patched.bytes()}};
 }
 
 std::vector<Seed> BackupSeeds() {
@@ -185,9 +189,7 @@ std::vector<Seed> BackupSeeds() {
   const auto made = [](uint64_t seed, uint8_t moves) {
     return ByteSink().Byte(0).Byte(moves).Byte(0).Byte(0).Bytes(RandomBytes(seed, 150));
   };
-  return {{"sealed", sealed.bytes()},
-          {"made", made(1, 0).bytes()},
-          {"moved", made(2, 1).bytes()}};
+  return {{"sealed", sealed.bytes()}, {"made", made(1, 0).bytes()}, {"moved", made(2, 1).bytes()}};
 }
 
 std::vector<Seed> LogSeeds() {
@@ -208,6 +210,11 @@ std::vector<Seed> LogSeeds() {
   Header(torn, FileForm::kSegment, kCutShort);
   Batch(torn, BatchForm::kRecords, second).Byte(0).Text("half a batch").Byte(0);
 
+  ByteSink patched;
+  Header(patched, FileForm::kSegment);
+  Batch(patched, BatchForm::kPatched, second).Byte(1).Short(0).Byte(1).Byte(0);
+  End(Batch(patched, BatchForm::kEnd));
+
   ByteSink from_snapshot;
   Header(from_snapshot, FileForm::kSnapshot);
   Batch(from_snapshot, BatchForm::kRecords, EntriesAfter(first));
@@ -223,6 +230,7 @@ std::vector<Seed> LogSeeds() {
   }
   return {{"stopped", stopped.bytes()},
           {"torn", torn.bytes()},
+          {"patched", patched.bytes()},
           {"from_snapshot", from_snapshot.bytes()},
           {"golden", golden.bytes()}};
 }

@@ -20,8 +20,8 @@ void anteroom::fuzz::TrySnapshotFile(std::string_view input) {
   const std::string path = JoinPath(kLogDirectory, SnapshotFileName(1));
   // The first byte: as it is, or sealed.
   constexpr SnapshotKind kKind = SnapshotKind::kSnapshot;
-  files.SetContent(
-      path, source.Flag() ? std::string(source.rest()) : MakeSnapshotFile(&source, kKind));
+  files.SetContent(path,
+                   source.Flag() ? std::string(source.rest()) : MakeSnapshotFile(&source, kKind));
   std::vector<std::string> entries;
   const TakeEntries take = [&](const std::vector<std::string_view>& some) {
     entries.insert(entries.end(), some.begin(), some.end());

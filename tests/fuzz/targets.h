@@ -21,21 +21,21 @@ struct Seed {
 };
 
 // X(Name, "name"): Name_fuzz.cc has TryName.
-#define ANTEROOM_FUZZ_TARGETS(X)       \
-  X(Frames, "frames")                  \
-  X(Messages, "messages")              \
-  X(Handshake, "handshake")            \
-  X(Desk, "desk")                      \
-  X(Settings, "settings")              \
-  X(Durations, "durations")            \
-  X(Credentials, "credentials")        \
-  X(Secrets, "secrets")                \
-  X(LogLines, "log_lines")             \
-  X(Records, "records")                \
-  X(Engine, "engine")                  \
-  X(Snapshot, "snapshot")              \
-  X(SnapshotFile, "snapshot_file")     \
-  X(Log, "log")                        \
+#define ANTEROOM_FUZZ_TARGETS(X)   \
+  X(Frames, "frames")              \
+  X(Messages, "messages")          \
+  X(Handshake, "handshake")        \
+  X(Desk, "desk")                  \
+  X(Settings, "settings")          \
+  X(Durations, "durations")        \
+  X(Credentials, "credentials")    \
+  X(Secrets, "secrets")            \
+  X(LogLines, "log_lines")         \
+  X(Records, "records")            \
+  X(Engine, "engine")              \
+  X(Snapshot, "snapshot")          \
+  X(SnapshotFile, "snapshot_file") \
+  X(Log, "log")                    \
   X(Backup, "backup")
 
 #define ANTEROOM_X(Name, name) void Try##Name(std::string_view input);
