@@ -81,9 +81,10 @@ class Sale {
   // Everybody's token is good, and is that of the key that was in use when they were let in.
   void CheckTokens() {
     const auth::TokenAuthority authority(Stored());
-    for (const auto& [visitor, given] : tokens) {
+    for (const auto& one : tokens) {
+      const std::string& visitor = one.first;
       CAPTURE(visitor);
-      const auto& [admission, token] = given;
+      const auto& [admission, token] = one.second;
       REQUIRE(client.Call<Operation::kVerify>({kRoom, visitor, token.view()}));
       const uint32_t key_id = std::prev(ranges.upper_bound(admission))->second;
       REQUIRE(authority.Make(key_id, admission, kRoom, visitor) == token);
