@@ -101,7 +101,7 @@ void BM_Token(benchmark::State& state) {
   for (auto _ : state) {
     ++admission;
     benchmark::DoNotOptimize(
-        crowd->tokens().Make(admission, kRoom, ViewOf(people[admission % 1024])));
+        crowd->tokens().Make(kFirstTokenKey, admission, kRoom, ViewOf(people[admission % 1024])));
   }
 }
 
