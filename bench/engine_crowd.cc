@@ -29,7 +29,7 @@ Id IdOf(uint64_t number) {
 
 EngineCrowd::EngineCrowd()
     : engine_({.index_seed = 0x5eed}),
-      tokens_(std::string(32, 'k')),
+      tokens_(auth::NewSecrets()),
       desk_(&engine_, &sink_, &tokens_, nullptr) {
   desk_.BeginTurn(0);
   protocol::RoomSettings settings;

@@ -220,6 +220,10 @@ void AsyncClient::Stats(std::optional<std::string_view> room, Callback<protocol:
   Call<Operation::kStats>({room}, std::move(done), call);
 }
 
+void AsyncClient::RotateTokenKey(Callback<protocol::TokenKeyReply> done, const CallOptions& call) {
+  Call<Operation::kRotateTokenKey>({}, std::move(done), call);
+}
+
 void AsyncClient::ClockAdvance(int64_t duration_ms, Callback<protocol::ClockReply> done,
                                const CallOptions& call) {
   Call<Operation::kClockAdvance>({duration_ms}, std::move(done), call);

@@ -175,6 +175,8 @@ class AsyncClient {
   // Of one room, or of all together.
   void Stats(std::optional<std::string_view> room, Callback<protocol::StatsReply> done,
              const CallOptions& call = {});
+  // Makes the tokens of admissions to come with a new key; those given before stay good.
+  void RotateTokenKey(Callback<protocol::TokenKeyReply> done, const CallOptions& call = {});
   // Moves a virtual clock; refused on a real one.
   void ClockAdvance(int64_t duration_ms, Callback<protocol::ClockReply> done,
                     const CallOptions& call = {});

@@ -220,6 +220,10 @@ absl::StatusOr<protocol::StatsReply> Client::Stats(std::optional<std::string_vie
   return Call<Operation::kStats>({room}, call);
 }
 
+absl::StatusOr<protocol::TokenKeyReply> Client::RotateTokenKey(const CallOptions& call) {
+  return Call<Operation::kRotateTokenKey>({}, call);
+}
+
 absl::StatusOr<protocol::ClockReply> Client::ClockAdvance(int64_t duration_ms,
                                                           const CallOptions& call) {
   return Call<Operation::kClockAdvance>({duration_ms}, call);

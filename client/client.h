@@ -192,6 +192,8 @@ class Client {
   // Of one room, or of all together.
   absl::StatusOr<protocol::StatsReply> Stats(std::optional<std::string_view> room = std::nullopt,
                                              const CallOptions& call = {});
+  // Makes the tokens of admissions to come with a new key; those given before stay good.
+  absl::StatusOr<protocol::TokenKeyReply> RotateTokenKey(const CallOptions& call = {});
   // Moves a virtual clock; refused on a real one.
   absl::StatusOr<protocol::ClockReply> ClockAdvance(int64_t duration_ms,
                                                     const CallOptions& call = {});

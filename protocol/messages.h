@@ -417,6 +417,13 @@ struct ClockReply {
   ANTEROOM_FIELDS(ANTEROOM_FIELD(at_ms))
 };
 
+// Ids of keys are no secret.
+struct TokenKeyReply {
+  uint32_t key_id = 0;
+  uint64_t first_admission = 0;  // admissions from this one on use the key
+  ANTEROOM_FIELDS(ANTEROOM_FIELD(key_id) ANTEROOM_FIELD(first_admission))
+};
+
 #undef ANTEROOM_FIELD
 #undef ANTEROOM_FIELDS
 #undef ANTEROOM_VALUE_FIELDS

@@ -23,6 +23,8 @@ namespace anteroom::protocol {
   X(4, Stats, "stats", StatsRequest, StatsReply, kReader, "counts and rates now")                  \
   X(5, Authenticate, "authenticate", AuthenticateRequest, AuthenticateReply, kAnyone,              \
     "proves the credentials that hello named")                                                     \
+  X(6, RotateTokenKey, "rotate_token_key", Empty, TokenKeyReply, kOperator,                        \
+    "makes new tokens with a new key; those given before stay good")                               \
   X(10, Join, "join", JoinRequest, VisitorReply, kApp, "takes a place, or tells the one held")     \
   X(11, Enter, "enter", JoinRequest, VisitorReply, kApp, "join, and if admitted, claim")           \
   X(12, Status, "status", VisitorRequest, VisitorReply, kReader, "the answer without joining")     \

@@ -1,6 +1,8 @@
 #include "server/app/flags.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -24,15 +26,6 @@ constexpr SizeUnit kSizeUnits[] = {{'T', uint64_t{1} << 40},
 
 absl::Status Wrong(const std::string& message) {
   return absl::InvalidArgumentError(message);
-}
-
-const Flag* Find(std::span<const FlagSection> sections, std::string_view name) {
-  for (const FlagSection& section : sections) {
-    for (const Flag& flag : section.flags) {
-      if (flag.name == name) return &flag;
-    }
-  }
-  return nullptr;
 }
 
 absl::Status Unknown(std::span<const FlagSection> sections, const std::string& typed) {
@@ -176,30 +169,36 @@ std::string_view ValueOf(LimitUnit unit) {
 
 absl::StatusOr<std::vector<SaidFlag>> ReadCommandLine(std::span<const FlagSection> sections,
                                                       std::span<const std::string> arguments) {
+  CLI::App line;
+  line.set_help_flag();  // a flag of the table like the others
+  line.allow_extras();   // for words of our own about them
+  std::map<const CLI::Option*, const Flag*> flags;
+  for (const FlagSection& section : sections) {
+    for (const Flag& flag : section.flags) {
+      const std::string name = "--" + std::string(flag.name);
+      CLI::Option* option = flag.value.empty() ? line.add_flag(name) : line.add_option(name);
+      option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+      flags[option] = &flag;
+    }
+  }
+  try {
+    // The library takes them from the end.
+    line.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ArgumentMismatch&) {
+    return Wrong("the flag " + arguments.back() + " is without its value");
+  } catch (const CLI::ParseError& error) {
+    return Wrong(std::string(error.what()) + "; --help lists all flags");
+  }
   std::vector<SaidFlag> said;
-  said.reserve(arguments.size());
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& argument = arguments[i];
-    if (argument.size() < 2 || argument[0] != '-' || argument == "--") {
-      return Wrong("\"" + argument + "\" is no flag; --help lists them all");
-    }
-    const size_t equals = argument.find('=');
-    const std::string typed = argument.substr(0, equals);
-    std::string name = typed.substr(typed.starts_with("--") ? 2 : 1);
-    std::replace(name.begin(), name.end(), '_', '-');
-    const Flag* flag = Find(sections, name);
-    if (flag == nullptr) return Unknown(sections, typed);
-    if (equals != std::string::npos) {
-      said.push_back({flag, argument.substr(equals + 1)});
-    } else if (flag->value.empty()) {
-      said.push_back({flag, "true"});
-    } else if (i + 1 == arguments.size()) {
-      return Wrong("the flag --" + name + " is without its value");
-    } else {
-      // The value may be the next argument, whatever it looks like.
-      said.push_back({flag, arguments[++i]});
-    }
-    if (flag->alone) break;
+  for (const CLI::Option* option : line.parse_order()) {
+    const Flag* flag = flags.at(option);
+    if (flag->alone) return std::vector<SaidFlag>{{flag, {}}};
+    said.push_back({flag, option->results().back()});
+  }
+  if (const std::vector<std::string> others = line.remaining(); !others.empty()) {
+    const std::string& first = others.front();
+    if (first.starts_with('-')) return Unknown(sections, first.substr(0, first.find('=')));
+    return Wrong("\"" + first + "\" is no flag; --help lists them all");
   }
   return said;
 }

@@ -1,9 +1,9 @@
 // A command line as a table of flags: each stands once, with its name, its help, its default and
-// what becomes of its value. Reading the line, --help and the words about what is wrong come from
-// the table.
+// what becomes of its value. Reading the line (by CLI11), --help and the words about what is wrong
+// come from the table.
 //
-// A flag is said as --some-flag VALUE or --some-flag=VALUE; one dash and underscores do as well. A
-// name that is not there is answered with the nearest one that is.
+// A flag is said as --some-flag VALUE or --some-flag=VALUE; said again, the last one counts. A name
+// that is not there is answered with the nearest one that is.
 #ifndef ANTEROOM_SERVER_APP_FLAGS_H_
 #define ANTEROOM_SERVER_APP_FLAGS_H_
 
@@ -31,7 +31,7 @@ struct Flag {
   std::vector<std::string_view> examples = {};
   // Takes a value, or returns what it would take instead, such as "it takes a size".
   std::function<std::string(const std::string& value)> take = {};
-  bool alone = false;  // nothing that is said after it matters
+  bool alone = false;  // nothing that is said beside it matters
 };
 
 struct FlagSection {
@@ -45,8 +45,8 @@ struct SaidFlag {
   std::string value = {};
 };
 
-// What was said, in order, or the first thing that is wrong with the line's form. One with an
-// `alone` is the last.
+// What was said, in order, or the first thing that is wrong with the line's form; an `alone`
+// without the others.
 absl::StatusOr<std::vector<SaidFlag>> ReadCommandLine(std::span<const FlagSection> sections,
                                                       std::span<const std::string> arguments);
 

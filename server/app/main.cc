@@ -10,10 +10,10 @@
 
 #include "protocol/version.h"
 #include "server/app/core_files.h"
+#include "server/app/credentials_file.h"
 #include "server/app/options.h"
 #include "server/app/recovery.h"
 #include "server/app/server.h"
-#include "server/auth/credential_book.h"
 #include "server/storage/posix_files.h"
 
 namespace {
@@ -38,9 +38,11 @@ int main(int argc, char** argv) {
   if (!parsed->has_value()) return 0;
   const Options options = **std::move(parsed);
 
-  std::unique_ptr<anteroom::auth::CredentialBook> credentials;
+  std::unique_ptr<anteroom::app::CredentialsFile> credentials;
   if (!options.credentials_path.empty()) {
-    auto read = anteroom::auth::CredentialBook::Read(options.credentials_path);
+    // The file is about to be read anyway; from its first turn on the loop takes the signal.
+    std::signal(SIGHUP, SIG_IGN);
+    auto read = anteroom::app::CredentialsFile::Read(options.credentials_path);
     if (!read.ok()) return Fail(kCouldNotStart, read.status());
     credentials = *std::move(read);
   }

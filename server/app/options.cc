@@ -121,17 +121,20 @@ std::vector<FlagSection> FlagsOf(Options* options) {
              .take = text(&options->unix_path)}}});
   sections.push_back(
       {"Who may connect",
-       {Flag{.name = "credentials",
-             .value = "FILE",
-             .or_else = "none, and everybody is an operator",
-             .help =
-                 "Lines NAME ROLE SECRET; the role is reader, app or operator. Everybody has to "
-                 "prove their secret then, on loopback and the Unix socket too, and may do what "
-                 "their role allows. Read at the start; nobody else may be allowed to read it "
-                 "(chmod 600). The traffic itself is not encrypted.",
-             .examples = {"(umask 077; anteroom credentials new shop-1 app >> credentials)",
-                          "anteroomd --credentials credentials --listen 0.0.0.0:7411"},
-             .take = text(&options->credentials_path)}}});
+       {Flag{
+           .name = "credentials",
+           .value = "FILE",
+           .or_else = "none, and everybody is an operator",
+           .help =
+               "Lines NAME ROLE SECRET; the role is reader, app or operator. Everybody has to "
+               "prove their secret then, on loopback and the Unix socket too, and may do what "
+               "their role allows. Nobody else may be allowed to read it (chmod 600). Read at the "
+               "start, and again on SIGHUP: a wrong file then changes nothing and is said, and "
+               "who is connected stays it, in their role, until they go. The traffic itself is "
+               "not encrypted.",
+           .examples = {"(umask 077; anteroom credentials new shop-1 app >> credentials)",
+                        "anteroomd --credentials credentials --listen 0.0.0.0:7411"},
+           .take = text(&options->credentials_path)}}});
   sections.push_back(
       {"Where it keeps things",
        {Flag{.name = "data",

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/secret.h"
 #include "server/auth/random.h"
 #include "server/storage/compaction.h"
 #include "server/storage/engine_replay.h"
@@ -53,6 +54,29 @@ class ReplayWithProgress : public storage::EngineReplay {
   bool said_ = false;
 };
 
+// Whether they are those of this log, and none is missing that tokens were made with.
+absl::Status CheckSecrets(const Recovered& recovered, const storage::RecoveredLog& log,
+                          const std::string& directory) {
+  const std::vector<auth::TokenKey>& keys = recovered.secrets.token_keys;
+  if (!log.empty && log.last_header.token_key_id != keys.front().id) {
+    return absl::FailedPreconditionError(
+        "the file 'secrets' in " + directory +
+        " is of another daemon: its first key is not the one that the log names, and no token that "
+        "was given out would be good");
+  }
+  for (const TokenKeyRange& range : recovered.engine->token_keys()) {
+    if (recovered.secrets.Has(range.key_id)) continue;
+    return storage::FailureStatus(
+        storage::FailureKind::kSecretMissing,
+        "the file 'secrets' in " + directory + " is without the token key " +
+            std::to_string(range.key_id) + ", with which the tokens of admissions from " +
+            std::to_string(range.first_admission) +
+            " on were made: it is of before a rotation, or of another daemon. Put the right one "
+            "back");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& options) {
@@ -61,10 +85,11 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
   if (!directory.ok()) return directory.status();
   recovered.directory = *std::move(directory);
 
-  const auto secrets_text = recovered.directory->LoadOrCreateSecrets(
+  auto secrets_text = recovered.directory->LoadOrCreateSecrets(
       []() -> absl::StatusOr<std::string> { return auth::FormatSecrets(auth::NewSecrets()); });
   if (!secrets_text.ok()) return secrets_text.status();
   auto secrets = auth::ParseSecrets(*secrets_text);
+  protocol::Wipe(secrets_text->data(), secrets_text->size());
   if (!secrets.ok()) return secrets.status();
   recovered.secrets = *std::move(secrets);
 
@@ -93,6 +118,8 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
     std::fprintf(stderr, "anteroomd: read all, %llu records\n",
                  static_cast<unsigned long long>(log->record_count));
   }
+  const absl::Status right = CheckSecrets(recovered, *log, options.directory);
+  if (!right.ok()) return right;
   if (log->snapshot_number != 0) {
     // What a crash has left of it.
     const absl::Status removed =
@@ -101,18 +128,12 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
   }
   recovered.snapshot_number = log->snapshot_number;
   recovered.snapshot_bytes = log->snapshot_bytes;
-  if (!log->empty && log->last_header.token_key_id != recovered.secrets.token_key_id) {
-    return absl::FailedPreconditionError(
-        "the file 'secrets' in " + options.directory +
-        " is of another daemon: its key is not the one that the log names, and no token that was "
-        "given out would be good");
-  }
 
   storage::LogOptions writer_options;
   writer_options.segment_bytes = options.segment_bytes;
   writer_options.random = auth::Random64;
   if (!log->empty) writer_options.epoch = log->last_header.epoch;
-  writer_options.token_key_id = recovered.secrets.token_key_id;
+  writer_options.token_key_id = recovered.secrets.token_keys.front().id;
   writer_options.kind = *log_options.kind;
   writer_options.initial_mark = storage::MarkOf(*recovered.engine);
   auto writer = storage::LogWriter::Open(files, options.directory, *log, writer_options);

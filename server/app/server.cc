@@ -37,10 +37,12 @@ Limits WithinDescriptors(Limits limits) {
 }  // namespace
 
 Server::Server(const Options& options, storage::Files* files, Recovered recovered,
-               const Gatekeeper* gatekeeper)
+               CredentialsFile* credentials)
     : options_(options),
+      credentials_(credentials),
       recovered_(std::move(recovered)),
-      tokens_(recovered_.secrets.token_key),
+      tokens_(recovered_.secrets),
+      rotations_(&loop_, recovered_.directory.get(), std::move(recovered_.secrets), &tokens_),
       commit_(&loop_, recovered_.engine.get(), recovered_.writer.get(),
               {.durability = options.durability, .interval_ms = options.durability_interval_ms}),
       snapshots_(files,
@@ -54,7 +56,7 @@ Server::Server(const Options& options, storage::Files* files, Recovered recovere
       clock_(options.virtual_clock ? EngineClock::Kind::kVirtual : EngineClock::Kind::kReal,
              recovered_.engine->now_ms(), uv_hrtime()),
       advances_(&clock_, &desk_),
-      connections_(this, WithinDescriptors(options.limits), gatekeeper),
+      connections_(this, WithinDescriptors(options.limits), credentials),
       started_ms_(LoopMs()) {
   CHECK_EQ(uv_loop_init(&loop_), 0);
   watches_.Attach(&desk_);
@@ -71,6 +73,7 @@ Server::Server(const Options& options, storage::Files* files, Recovered recovere
   init(&second_, uv_timer_init);
   init(&terminate_, uv_signal_init);
   init(&interrupt_, uv_signal_init);
+  init(&hangup_, uv_signal_init);
   statfs_.data = this;
   uv_check_start(&turn_, [](uv_check_t* check) { static_cast<Server*>(check->data)->Turn(); });
   uv_timer_start(
@@ -81,6 +84,13 @@ Server::Server(const Options& options, storage::Files* files, Recovered recovere
   };
   CHECK_EQ(uv_signal_start(&terminate_, on_signal, SIGTERM), 0);
   CHECK_EQ(uv_signal_start(&interrupt_, on_signal, SIGINT), 0);
+  // Without credentials it means what it means to any program: its terminal is gone.
+  if (credentials_ == nullptr) return;
+  const auto on_hangup = [](uv_signal_t* handle, int) {
+    auto* self = static_cast<Server*>(handle->data);
+    if (!self->stop_asked_) self->credentials_->ReadAgain(&self->loop_);
+  };
+  CHECK_EQ(uv_signal_start(&hangup_, on_hangup, SIGHUP), 0);
 }
 
 Server::~Server() {
@@ -141,6 +151,7 @@ void Server::Turn() {
     desk_.BeginTurn(clock_.Read(now_ns));
     watches_.BeginTurn(static_cast<int64_t>(loop_ms_));
     StepAdvances();
+    TakeRotations();
     watches_.Push();
   }
   connections_.Release(commit_.released_sequence());
@@ -256,7 +267,9 @@ void Server::check_invariants() {
   connections_.check_invariants();
   watches_.check_invariants();
   commit_.check_invariants();
+  rotations_.check_invariants();
   clock_.check_invariants();
+  if (credentials_ != nullptr) credentials_->check_invariants();
   CHECK_EQ(clock_.stopped(), space_.space == LogSpace::kNone);
 }
 

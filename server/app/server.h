@@ -1,7 +1,8 @@
 // The daemon once it is recovered: one loop that owns everything that changes. A turn of it:
 //
 //   libuv reads, writes on, tells of a batch on disk
-//   1  the clock is read, once; what is due by now is done, and watches push it
+//   1  the clock is read, once; what is due by now is done, and watches push it; a key of tokens
+//      that has come onto the disk comes into use
 //   2  what the disk has taken may leave; what was staged meanwhile goes to the disk
 //   3  all requests that have arrived are worked, as far as the budgets go, in chunks; between two
 //      chunks the disk gets the next batch if it is done with the one before
@@ -23,13 +24,14 @@
 
 #include "absl/status/status.h"
 #include "server/app/clock_advance.h"
+#include "server/app/credentials_file.h"
 #include "server/app/engine_clock.h"
 #include "server/app/group_commit.h"
 #include "server/app/options.h"
 #include "server/app/recovery.h"
 #include "server/app/snapshots.h"
+#include "server/app/token_key_rotations.h"
 #include "server/auth/token_authority.h"
-#include "server/base/gatekeeper.h"
 #include "server/engine/desk.h"
 #include "server/engine/meter.h"
 #include "server/net/connections.h"
@@ -42,9 +44,9 @@ namespace anteroom::app {
 // record is made.
 class Server : private net::RequestWorker {
  public:
-  // `files` and `gatekeeper`, which may be nullptr, outlive it.
+  // `files` and `credentials`, which may be nullptr, outlive it.
   Server(const Options& options, storage::Files* files, Recovered recovered,
-         const Gatekeeper* gatekeeper);
+         CredentialsFile* credentials);
   ~Server();
 
   // Opens the sockets.
@@ -89,14 +91,17 @@ class Server : private net::RequestWorker {
   void WorkOne(const net::Arrival& arrival, const OneOperation& one);
   template <protocol::Operation kOperation, typename Reply>
   void Answer(const net::Arrival& arrival, const anteroom::Answer<Reply>& answer);
+  void TakeRotations();
   protocol::HealthReply DescribeHealth();
 
   uv_loop_t* loop() { return &loop_; }
 
   const Options options_;
   uv_loop_t loop_;
+  CredentialsFile* const credentials_;
   Recovered recovered_;
   auth::TokenAuthority tokens_;
+  TokenKeyRotations rotations_;
   GroupCommit commit_;
   Snapshots snapshots_;
   net::Watches watches_;
@@ -127,6 +132,7 @@ class Server : private net::RequestWorker {
   uv_timer_t second_;
   uv_signal_t terminate_;
   uv_signal_t interrupt_;
+  uv_signal_t hangup_;
   uv_fs_t statfs_;
 };
 

@@ -7,6 +7,7 @@
 #include "server/app/server.h"
 #include "server/base/check.h"
 #include "server/base/limits.h"
+#include "server/storage/storage_status.h"
 
 namespace anteroom::app {
 
@@ -23,6 +24,17 @@ namespace {
 bool IsImmediate(const Refusal& refusal) {
   return refusal.error == ErrorCode::kUnavailable &&
          (refusal.reason == Reason::kDiskFull || refusal.reason == Reason::kDiskSlow);
+}
+
+// Of the file with a new key in it.
+Refusal NotWritten(const absl::Status& status) {
+  Refusal refusal =
+      protocol::Refuse(ErrorCode::kUnavailable,
+                       "tokens are made with the key that they were made with, for a new "
+                       "one cannot be kept: " +
+                           std::string(status.message()));
+  if (storage::KindOf(status) == storage::FailureKind::kNoSpace) refusal.reason = Reason::kDiskFull;
+  return refusal;
 }
 
 }  // namespace
@@ -78,6 +90,11 @@ void Server::WorkOne(const net::Arrival& arrival, const OneOperation& one) {
     if (!refusal) return;
     Answer<kOperation>(arrival, anteroom::Answer<protocol::ClockReply>(*std::move(refusal)));
     connections_.Unblock(arrival.connection);
+  } else if constexpr (kOperation == Operation::kRotateTokenKey) {
+    auto refusal = desk_.CheckUseTokenKey();
+    if (!refusal) refusal = rotations_.Add(arrival, arrival.connection->name());
+    if (!refusal) return connections_.Await(arrival.connection);
+    Answer<kOperation>(arrival, anteroom::Answer<protocol::TokenKeyReply>(*std::move(refusal)));
   } else if constexpr (kOperation == Operation::kWatch || kOperation == Operation::kWatchRoom ||
                        kOperation == Operation::kUnwatch) {
     std::optional<Refusal> refusal;
@@ -103,7 +120,7 @@ void Server::Work(std::span<const protocol::Request> requests,
   desk_.Prefetch(requests);
   for (size_t i = 0; i < requests.size(); ++i) {
     // A bad frame behind this request may have ended the connection; nobody hears the answer of a
-    // closed one, and a watch or an advance needs somebody to belong to.
+    // closed one, and a watch, an advance or a rotation needs somebody to belong to.
     if (arrivals[i].connection->state() == net::Connection::State::kClosed) continue;
     desk_.SetAsker(arrivals[i].connection->name());
     std::visit(
@@ -113,9 +130,9 @@ void Server::Work(std::span<const protocol::Request> requests,
             CHECK(false);
           } else {
             constexpr Operation kOperation = OneOperation::kOperation;
-            constexpr bool kStays = kOperation == Operation::kWatch ||
-                                    kOperation == Operation::kWatchRoom ||
-                                    kOperation == Operation::kClockAdvance;
+            constexpr bool kStays =
+                kOperation == Operation::kWatch || kOperation == Operation::kWatchRoom ||
+                kOperation == Operation::kClockAdvance || kOperation == Operation::kRotateTokenKey;
             if (kStays && !arrivals[i].connection->takes_requests()) return;
             WorkOne(arrivals[i], one);
           }
@@ -128,6 +145,24 @@ void Server::Work(std::span<const protocol::Request> requests,
 void Server::OnGone(net::Connection* connection) {
   watches_.OnGone(connection);
   advances_.OnGone(connection);
+  rotations_.OnGone(connection);
+}
+
+void Server::TakeRotations() {
+  while (const auto written = rotations_.TakeWritten()) {
+    anteroom::Answer<protocol::TokenKeyReply> answer;
+    if (written->status.ok()) {
+      desk_.SetAsker(written->by);
+      answer = desk_.UseTokenKey(written->key_id);
+      desk_.SetAsker({});
+    } else {
+      answer = NotWritten(written->status);
+    }
+    net::Connection* const connection = written->arrival.connection;
+    if (connection == nullptr) continue;
+    Answer<Operation::kRotateTokenKey>(written->arrival, answer);
+    connections_.EndAwait(connection);
+  }
 }
 
 protocol::HealthReply Server::DescribeHealth() {

@@ -41,6 +41,11 @@ void Server::BeginStop() {
                                arrival.request_id, Stopping());
     connections_.Unblock(arrival.connection);
   }
+  for (const net::Arrival& arrival : rotations_.TakeAll()) {
+    arrival.connection->Refuse(static_cast<uint8_t>(protocol::Operation::kRotateTokenKey),
+                               arrival.request_id, Stopping());
+    connections_.EndAwait(arrival.connection);
+  }
   watches_.EndAll(Stopping());
 }
 
@@ -52,7 +57,7 @@ void Server::StepStop() {
       BeginStop();
       [[fallthrough]];
     case Phase::kStopping:
-      if (!commit_.idle()) break;
+      if (!commit_.idle() || rotations_.busy()) break;
       phase_ = Phase::kEnding;
       commit_.StartEnd();
       break;
@@ -96,6 +101,7 @@ void Server::CloseHandles() {
   close(&second_);
   close(&terminate_);
   close(&interrupt_);
+  close(&hangup_);
 }
 
 }  // namespace anteroom::app

@@ -1,5 +1,5 @@
 // The daemon's clients by name, as the file of credentials has them (protocol/credentials.h), and
-// the judgement of their proofs. Read once: a changed file is for the next start.
+// the judgement of their proofs. A changed file makes another book.
 //
 // A name that nobody has is judged under a secret drawn at the start, which no proof can fit, so
 // that from outside it is a wrong proof like any other.

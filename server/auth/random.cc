@@ -9,10 +9,14 @@
 
 namespace anteroom::auth {
 
+void FillRandom(void* bytes, size_t size) {
+  CHECK_LE(size, INT_MAX);
+  CHECK_EQ(RAND_bytes(static_cast<unsigned char*>(bytes), static_cast<int>(size)), 1);
+}
+
 std::string RandomBytes(size_t bytes) {
-  CHECK_LE(bytes, INT_MAX);
   std::string random(bytes, '\0');
-  CHECK_EQ(RAND_bytes(reinterpret_cast<unsigned char*>(random.data()), static_cast<int>(bytes)), 1);
+  FillRandom(random.data(), random.size());
   return random;
 }
 

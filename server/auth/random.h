@@ -10,6 +10,7 @@
 
 namespace anteroom::auth {
 
+void FillRandom(void* bytes, size_t size);
 std::string RandomBytes(size_t bytes);
 uint64_t Random64();
 

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "protocol/limits.h"
-#include "server/auth/secrets.h"
 #include "server/base/check.h"
 
 namespace anteroom::auth {
@@ -37,24 +36,34 @@ protocol::Token SpellToken(const std::array<unsigned char, 16>& bits) {
   return token;
 }
 
-TokenAuthority::TokenAuthority(std::string_view key) {
-  CHECK_EQ(key.size(), kTokenKeyBytes);
+TokenAuthority::TokenAuthority(const Secrets& secrets)
+    : first_key_id_(secrets.token_keys.front().id) {
+  for (const TokenKey& key : secrets.token_keys) Add(key);
+}
+
+void TokenAuthority::Add(const TokenKey& key) {
+  CHECK(contexts_.emplace(key.id, ContextOf(key)).second);
+}
+
+TokenAuthority::Context TokenAuthority::ContextOf(const TokenKey& key) {
   EVP_MAC* const mac = EVP_MAC_fetch(nullptr, "HMAC", nullptr);
   CHECK(mac != nullptr);
-  context_.reset(EVP_MAC_CTX_new(mac));
+  Context context(EVP_MAC_CTX_new(mac));
   EVP_MAC_free(mac);
-  CHECK(context_ != nullptr);
+  CHECK(context != nullptr);
   char digest[] = "SHA256";
   const OSSL_PARAM parameters[] = {
       OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
       OSSL_PARAM_construct_end()};
-  CHECK_EQ(EVP_MAC_init(context_.get(), reinterpret_cast<const unsigned char*>(key.data()),
-                        key.size(), parameters),
-           1);
+  CHECK_EQ(EVP_MAC_init(context.get(), key.bytes.data(), key.bytes.size(), parameters), 1);
+  return context;
 }
 
-protocol::Token TokenAuthority::Make(uint64_t admission, std::string_view room,
+protocol::Token TokenAuthority::Make(uint32_t key_id, uint64_t admission, std::string_view room,
                                      std::string_view visitor) const {
+  const auto found = contexts_.find(key_id == kFirstTokenKey ? first_key_id_ : key_id);
+  CHECK(found != contexts_.end());
+  EVP_MAC_CTX* const context = found->second.get();
   CHECK_LE(room.size(), protocol::kRoomNameBytesMax);
   CHECK_LE(visitor.size(), protocol::kVisitorIdBytesMax);
   unsigned char message[1 + 8 + 1 + protocol::kRoomNameBytesMax + protocol::kVisitorIdBytesMax];
@@ -71,9 +80,9 @@ protocol::Token TokenAuthority::Make(uint64_t admission, std::string_view room,
   unsigned char digest[kDigestBytes];
   size_t digest_bytes = 0;
   // Without a key the context goes back to the state after the key, its schedule kept.
-  CHECK_EQ(EVP_MAC_init(context_.get(), nullptr, 0, nullptr), 1);
-  CHECK_EQ(EVP_MAC_update(context_.get(), message, static_cast<size_t>(end - message)), 1);
-  CHECK_EQ(EVP_MAC_final(context_.get(), digest, &digest_bytes, sizeof digest), 1);
+  CHECK_EQ(EVP_MAC_init(context, nullptr, 0, nullptr), 1);
+  CHECK_EQ(EVP_MAC_update(context, message, static_cast<size_t>(end - message)), 1);
+  CHECK_EQ(EVP_MAC_final(context, digest, &digest_bytes, sizeof digest), 1);
   CHECK_EQ(digest_bytes, kDigestBytes);
   std::array<unsigned char, 16> bits;
   std::memcpy(bits.data(), digest, bits.size());
@@ -81,8 +90,12 @@ protocol::Token TokenAuthority::Make(uint64_t admission, std::string_view room,
 }
 
 void TokenAuthority::check_invariants() const {
-  CHECK(context_ != nullptr);
-  CHECK_EQ(EVP_MAC_CTX_get_mac_size(context_.get()), kDigestBytes);
+  CHECK(contexts_.contains(first_key_id_));
+  for (const auto& [id, context] : contexts_) {
+    CHECK_NE(id, kFirstTokenKey);
+    CHECK(context != nullptr);
+    CHECK_EQ(EVP_MAC_CTX_get_mac_size(context.get()), kDigestBytes);
+  }
 }
 
 }  // namespace anteroom::auth

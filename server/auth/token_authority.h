@@ -1,5 +1,5 @@
-// Tokens, derived and never stored: the first 128 bits of HMAC-SHA256 (RFC 2104) under the data
-// directory's key over
+// Tokens, derived and never stored: the first 128 bits of HMAC-SHA256 (RFC 2104) under a key of the
+// data directory (server/auth/secrets.h) over
 //
 //   'A', admission (8 bytes, little-endian), length of the room's name (1 byte), room, visitor
 //
@@ -7,8 +7,8 @@
 // no padding). The last character carries two bits; its spare bits are zero, so a token has one
 // spelling, and comparing characters compares bits.
 //
-// A name of 8 and an id of 16 bytes fit into one block of SHA-256; with the key's blocks kept, a
-// token costs two compressions.
+// A name of 8 and an id of 16 bytes fit into one block of SHA-256; with the keys' blocks kept, a
+// token costs two compressions. Which admission has which key the engine knows.
 //
 // Threads: one at a time; Make works on a context of the object.
 #ifndef ANTEROOM_SERVER_AUTH_TOKEN_AUTHORITY_H_
@@ -21,7 +21,9 @@
 #include <memory>
 #include <string_view>
 
+#include "absl/container/flat_hash_map.h"
 #include "protocol/codec.h"
+#include "server/auth/secrets.h"
 #include "server/engine/tokens.h"
 
 namespace anteroom::auth {
@@ -29,14 +31,17 @@ namespace anteroom::auth {
 // 22 characters for 16 bytes.
 protocol::Token SpellToken(const std::array<unsigned char, 16>& bits);
 
-// Invariant: `context_` holds the key's schedule from the constructor on.
+// Invariant: a context holds its key's schedule as long as it is there; the first key is there,
+// under kFirstTokenKey and under its id.
 class TokenAuthority : public TokenMaker {
  public:
-  // `key` is kTokenKeyBytes (server/auth/secrets.h) long.
-  explicit TokenAuthority(std::string_view key);
+  explicit TokenAuthority(const Secrets& secrets);
 
-  // `room` and `visitor` are within the protocol's limits.
-  protocol::Token Make(uint64_t admission, std::string_view room,
+  // Of an id that is not known yet. Tokens of the others stay what they are.
+  void Add(const TokenKey& key);
+
+  // `key_id` is known, `room` and `visitor` are within the protocol's limits.
+  protocol::Token Make(uint32_t key_id, uint64_t admission, std::string_view room,
                        std::string_view visitor) const override;
 
   void check_invariants() const;
@@ -45,7 +50,12 @@ class TokenAuthority : public TokenMaker {
   struct FreeContext {
     void operator()(EVP_MAC_CTX* context) const { EVP_MAC_CTX_free(context); }
   };
-  std::unique_ptr<EVP_MAC_CTX, FreeContext> context_;
+  using Context = std::unique_ptr<EVP_MAC_CTX, FreeContext>;
+
+  static Context ContextOf(const TokenKey& key);
+
+  const uint32_t first_key_id_;
+  absl::flat_hash_map<uint32_t, Context> contexts_;  // by id
 };
 
 }  // namespace anteroom::auth

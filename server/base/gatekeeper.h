@@ -18,7 +18,7 @@ class Gatekeeper {
 
   // Somebody who has proven who they are.
   struct Known {
-    std::string_view name;  // lives as long as the gatekeeper
+    std::string_view name;  // good until the loop's next turn
     protocol::Role role = protocol::Role::kReader;
     protocol::Proof proof{};  // that the daemon knows the secret too
   };

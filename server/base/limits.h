@@ -39,6 +39,9 @@ inline constexpr size_t kMemoriesComparedMax = 1000;
 inline constexpr size_t kBlocksPerRoomMax = 100'000;
 // Admissions by key that a room remembers; the oldest goes first.
 inline constexpr size_t kAdmitKeysPerRoomMax = 1000;
+// Keys that tokens were ever made with, and ranges of admissions that each was used for. Rotated
+// every day, that is three years; a key costs a line of the file and some hundred bytes.
+inline constexpr size_t kTokenKeysMax = 1000;
 // What one record does at most besides its own work, so that no record takes long: deadlines
 // handled, people admitted, entries of deleted rooms freed. The format of the log depends on these:
 // a log replayed with other numbers gives another state.
@@ -122,6 +125,8 @@ inline constexpr size_t kBackgroundBatchBytes = 512 * 1024;
 // Engine turns of one clock advance worked in one turn of the loop, and advances that wait.
 inline constexpr size_t kAdvanceStepsPerTurn = 256;
 inline constexpr size_t kAdvancesWaitingMax = 1000;
+// Rotations of the tokens' key that wait for the one being written.
+inline constexpr size_t kTokenKeyRotationsWaitingMax = 16;
 // From a signal to the end of the process.
 inline constexpr uint64_t kStopMsMax = 5'000;
 // Of that, for peers to close their side once all is said.

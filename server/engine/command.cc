@@ -35,6 +35,9 @@ bool IsWithinLimits(const One& one) {
   if constexpr (requires { one.visitor; }) {
     if (one.visitor.empty() || one.visitor.size() > protocol::kVisitorIdBytesMax) return false;
   }
+  if constexpr (requires { one.key_id; }) {
+    if (one.key_id == 0) return false;
+  }
   if constexpr (requires { one.by; }) {
     if (one.by && !protocol::IsCredentialName(*one.by)) return false;
   }

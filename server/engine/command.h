@@ -152,6 +152,13 @@ struct Revoke {
                       ANTEROOM_RECORD_FIELD(block_ms) ANTEROOM_RECORD_FIELD(by))
 };
 
+// Admissions from the next one on have their tokens made with this key (engine.h, TokenKeyRange).
+struct UseTokenKey {
+  uint32_t key_id = 0;  // from 1, of the directory's secrets
+  std::optional<std::string_view> by = std::nullopt;
+  ANTEROOM_RECORD(30, "use_token_key", ANTEROOM_RECORD_FIELD(key_id) ANTEROOM_RECORD_FIELD(by))
+};
+
 }  // namespace anteroom::command
 
 namespace anteroom {
@@ -160,7 +167,7 @@ using Command =
     std::variant<command::Tick, command::RoomCreate, command::RoomSet, command::RoomDelete,
                  command::RoomReset, command::Join, command::Enter, command::Leave, command::Claim,
                  command::Finish, command::Expire, command::Settle, command::Admit,
-                 command::AdmitVisitor, command::Revoke>;
+                 command::AdmitVisitor, command::Revoke, command::UseTokenKey>;
 
 // Replaces the content of *record.
 template <typename OneCommand>

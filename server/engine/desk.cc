@@ -52,6 +52,7 @@ template void Desk::Record(const command::Finish&);
 template void Desk::Record(const command::Admit&);
 template void Desk::Record(const command::AdmitVisitor&);
 template void Desk::Record(const command::Revoke&);
+template void Desk::Record(const command::UseTokenKey&);
 
 void Desk::TakeIn(const Effects& effects) {
   for (const VisitorEffect& effect : effects.visitors) {
@@ -204,14 +205,14 @@ Desk::Shown Desk::Resolve(const Seen& seen, std::string_view id, std::string_vie
   Shown shown;
   if (seen.visitor != kNoHandle && engine_.visitor(seen.visitor).inside()) {
     const uint64_t admission = engine_.SessionOf(engine_.visitor(seen.visitor)).admission;
-    shown.current = SameToken(tokens_.Make(admission, seen.room->name, id), token);
+    shown.current = SameToken(TokenOf(admission, seen.room->name, id), token);
     if (shown.current) return shown;
   }
   uint32_t memory = engine_.FindMemory(seen.room->number, id, now_ms_);
   for (size_t left = limits::kMemoriesComparedMax; memory != kNoHandle && left > 0;
        --left, memory = engine_.OlderMemory(memory, now_ms_)) {
     const uint64_t admission = engine_.memory(memory).admission;
-    if (admission != 0 && SameToken(tokens_.Make(admission, seen.room->name, id), token)) {
+    if (admission != 0 && SameToken(TokenOf(admission, seen.room->name, id), token)) {
       shown.memory = memory;
       return shown;
     }

@@ -131,6 +131,11 @@ class Desk {
   Answer<protocol::PageReply> Handle(const protocol::InsideOperation& inside);
   Answer<protocol::StatsReply> Handle(const protocol::StatsOperation& stats);
 
+  // Whether admissions can go over to one more key now; why not.
+  std::optional<protocol::Refusal> CheckUseTokenKey() const;
+  // The rest of rotate_token_key, when the key of this id is on disk and the token maker knows it.
+  Answer<protocol::TokenKeyReply> UseTokenKey(uint32_t key_id);
+
   // A watch of this visitor has ended: heard from until now.
   void HearFrom(uint32_t room, std::string_view visitor);
 
@@ -176,6 +181,10 @@ class Desk {
   Seen See(std::string_view room, std::string_view visitor);
   uint32_t FindPrefetched(uint32_t room, std::string_view id);
   Shown Resolve(const Seen& seen, std::string_view visitor, std::string_view token) const;
+  protocol::Token TokenOf(uint64_t admission, std::string_view room,
+                          std::string_view visitor) const {
+    return tokens_.Make(engine_.TokenKeyOf(admission), admission, room, visitor);
+  }
   // The memory of a visitor's last admission that ended, or kNoHandle.
   uint32_t LastAdmission(uint32_t room, std::string_view id) const;
   void Hear(const Room& room, uint32_t visitor);

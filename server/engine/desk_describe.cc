@@ -64,7 +64,7 @@ void Desk::Describe(const Room& room, uint32_t visitor, VisitorReply* reply) con
   }
   const Session& session = engine_.SessionOf(entry);
   reply->state = entry.admitted() ? State::kAdmitted : State::kActive;
-  reply->token = tokens_.Make(session.admission, room.name, entry.id.view());
+  reply->token = TokenOf(session.admission, room.name, entry.id.view());
   const int64_t deadline_ms =
       session.sliding() ? heard_.DeadlineOf(visitor, now_ms_) : session.deadline_ms;
   if (deadline_ms != kNever) {

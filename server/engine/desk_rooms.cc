@@ -190,7 +190,7 @@ Answer<protocol::AdmitReply> Desk::Handle(const protocol::AdmitOperation& admit)
     } else {
       continue;  // ended, and forgotten before the key
     }
-    reply.admitted.push_back({std::string(id), admission, tokens_.Make(admission, room->name, id)});
+    reply.admitted.push_back({std::string(id), admission, TokenOf(admission, room->name, id)});
   }
   return reply;
 }
@@ -252,6 +252,23 @@ Answer<VisitorReply> Desk::Handle(const protocol::RevokeOperation& revoke) {
   reply.state = protocol::State::kEnded;
   reply.reason = Reason::kRevoked;
   return reply;
+}
+
+// ---- keys of tokens ----
+
+std::optional<Refusal> Desk::CheckUseTokenKey() const {
+  if (!engine_.CanUseTokenKey()) {
+    return Refuse(ErrorCode::kConflict, "tokens were made with " +
+                                            std::to_string(limits::kTokenKeysMax) +
+                                            " keys already, as many as the daemon may hold");
+  }
+  return CheckLogSpace(false);
+}
+
+Answer<protocol::TokenKeyReply> Desk::UseTokenKey(uint32_t key_id) {
+  if (auto refusal = CheckUseTokenKey()) return Refused(nullptr, *std::move(refusal));
+  Record(command::UseTokenKey{key_id, by_});
+  return protocol::TokenKeyReply{key_id, engine_.next_admission()};
 }
 
 // ---- who is there ----

@@ -1,6 +1,7 @@
 #include "server/engine/engine.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "server/base/canary.h"
 #include "server/base/limits.h"
@@ -322,6 +323,31 @@ void Engine::Do(const command::Revoke& revoke, Effects* effects) {
     }
   }
   if (handle != kNoHandle) EndAndPump(*room, handle, Reason::kRevoked, effects);
+}
+
+// ---- keys of tokens ----
+
+void Engine::Do(const command::UseTokenKey& use, Effects*) {
+  if (TokenKeyOf(next_admission_) == use.key_id || !CanUseTokenKey()) return;
+  // A key that nobody was admitted with has no range.
+  if (!token_keys_.empty() && token_keys_.back().first_admission == next_admission_) {
+    digest_ -= DigestOfTokenKey(token_keys_.back());
+    token_keys_.pop_back();
+  }
+  if (TokenKeyOf(next_admission_) == use.key_id) return;
+  token_keys_.push_back({next_admission_, use.key_id});
+  digest_ += DigestOfTokenKey(token_keys_.back());
+}
+
+bool Engine::CanUseTokenKey() const {
+  return token_keys_.size() < limits::kTokenKeysMax;
+}
+
+uint32_t Engine::TokenKeyOf(uint64_t admission) const {
+  const auto after = std::upper_bound(
+      token_keys_.begin(), token_keys_.end(), admission,
+      [](uint64_t number, const TokenKeyRange& range) { return number < range.first_admission; });
+  return after == token_keys_.begin() ? kFirstTokenKey : std::prev(after)->key_id;
 }
 
 // ---- queries ----

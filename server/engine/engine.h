@@ -34,6 +34,7 @@
 #include "server/engine/room_names.h"
 #include "server/engine/roster.h"
 #include "server/engine/timers.h"
+#include "server/engine/tokens.h"
 
 namespace anteroom {
 
@@ -42,6 +43,15 @@ struct EngineOptions {
   uint64_t index_seed = 0;
   // Nodes of all lines together; for tests.
   uint32_t queue_nodes_max = RankedQueuePool::kNodesMax;
+};
+
+// Admissions from this number on, up to the next range, have their tokens made with this key. Those
+// before the first range use kFirstTokenKey (tokens.h).
+struct TokenKeyRange {
+  uint64_t first_admission = 0;
+  uint32_t key_id = 0;
+
+  bool operator==(const TokenKeyRange&) const = default;
 };
 
 // Invariants: everybody is in exactly one of a line and an inside queue, of the room that their
@@ -123,6 +133,15 @@ class Engine {
   };
   const AdmitRange& last_admit() const { return last_admit_; }
 
+  // The number of the next one.
+  uint64_t next_admission() const { return next_admission_; }
+  // By admission, rising.
+  const std::vector<TokenKeyRange>& token_keys() const { return token_keys_; }
+  // The id of the key that this admission's token is made with.
+  uint32_t TokenKeyOf(uint64_t admission) const;
+  // Whether admissions can go over to one more key.
+  bool CanUseTokenKey() const;
+
   // Whether somebody who joined now would be let in at once.
   bool WouldAdmitNow(const Room& room, int64_t at_ms) const;
 
@@ -158,6 +177,7 @@ class Engine {
   void Do(const command::Admit& admit, Effects* effects);
   void Do(const command::AdmitVisitor& admit, Effects* effects);
   void Do(const command::Revoke& revoke, Effects* effects);
+  void Do(const command::UseTokenKey& use, Effects* effects);
 
   Room* MutableRoom(uint32_t number);
   void DropRoom(Room& room, Effects* effects);
@@ -201,6 +221,7 @@ class Engine {
   Digest DigestOfMemory(const Memory& memory) const;
   Digest DigestOfBlock(const Block& block) const;
   Digest DigestOfRoom(const Room& room) const;
+  static Digest DigestOfTokenKey(const TokenKeyRange& range);
   Digest DigestOfEngine() const;
   void TakeIn(Room& room, const Digest& entry);
   void TakeOut(Room& room, const Digest& entry);
@@ -211,6 +232,7 @@ class Engine {
   uint64_t next_admission_ = 1;
   uint64_t next_memory_ = 1;
   uint32_t next_room_ = 1;
+  std::vector<TokenKeyRange> token_keys_;
 
   RankedQueuePool queue_pool_;
   Roster roster_;
@@ -228,7 +250,7 @@ class Engine {
   size_t admit_key_count_ = 0;  // of all rooms
   Overall overall_;
   AdmitRange last_admit_;
-  Digest digest_;  // of all rooms, as taken up so far
+  Digest digest_;  // of all rooms, as taken up so far, and of token_keys_
 
   size_t admissions_left_ = 0;  // of this record
   std::vector<DueTimer> due_;

@@ -1,5 +1,6 @@
 // Recounts everything that the engine keeps up step by step.
 
+#include "server/base/limits.h"
 #include "server/engine/engine.h"
 
 namespace anteroom {
@@ -12,6 +13,16 @@ void Engine::check_invariants() {
   names_.check_invariants();
 
   Digest recounted = DigestOfEngine();
+  uint64_t last_range = 0;
+  for (const TokenKeyRange& range : token_keys_) {
+    CHECK_LT(last_range, range.first_admission);
+    CHECK_NE(TokenKeyOf(range.first_admission - 1), range.key_id);
+    CHECK_EQ(TokenKeyOf(range.first_admission), range.key_id);
+    last_range = range.first_admission;
+    recounted += DigestOfTokenKey(range);
+  }
+  CHECK_LE(last_range, next_admission_);
+  CHECK_LE(token_keys_.size(), limits::kTokenKeysMax);
   Overall overall;
   size_t people = 0;
   size_t timers = 0;

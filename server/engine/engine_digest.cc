@@ -9,7 +9,14 @@
 namespace anteroom {
 namespace {
 
-enum class EntryKind : uint8_t { kEngine = 1, kRoom = 2, kVisitor = 3, kMemory = 4, kBlock = 5 };
+enum class EntryKind : uint8_t {
+  kEngine = 1,
+  kRoom = 2,
+  kVisitor = 3,
+  kMemory = 4,
+  kBlock = 5,
+  kTokenKey = 6,
+};
 
 // Fixed fields first, then the id, in a buffer that no entry but a room outgrows.
 class CanonicalBytes {
@@ -107,6 +114,13 @@ Digest Engine::DigestOfEngine() const {
   bytes.Put(next_admission_);
   bytes.Put(next_memory_);
   bytes.Put(next_room_);
+  return bytes.digest();
+}
+
+Digest Engine::DigestOfTokenKey(const TokenKeyRange& range) {
+  CanonicalBytes bytes(EntryKind::kTokenKey);
+  bytes.Put(range.first_admission);
+  bytes.Put(range.key_id);
   return bytes.digest();
 }
 

@@ -30,6 +30,17 @@
 
 namespace anteroom::snapshot {
 
+// Of anteroom::TokenKeyRange.
+struct TokenKey {
+  uint64_t first_admission = 0;
+  uint32_t key_id = 0;
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    visit("first_admission", self.first_admission);
+    visit("key_id", self.key_id);
+  }
+};
+
 struct Engine {
   int64_t now_ms = 0;
   uint64_t next_arrival = 0;
@@ -41,12 +52,13 @@ struct Engine {
   uint64_t visitors = 0;  // waiting and inside
   uint64_t memories = 0;
   uint64_t blocks = 0;
+  std::optional<std::vector<TokenKey>> token_keys;  // never an empty one
   ANTEROOM_RECORD(1, "engine",
                   ANTEROOM_RECORD_FIELD(now_ms) ANTEROOM_RECORD_FIELD(next_arrival)
                       ANTEROOM_RECORD_FIELD(next_admission) ANTEROOM_RECORD_FIELD(next_memory)
                           ANTEROOM_RECORD_FIELD(next_room) ANTEROOM_RECORD_FIELD(rooms)
                               ANTEROOM_RECORD_FIELD(visitors) ANTEROOM_RECORD_FIELD(memories)
-                                  ANTEROOM_RECORD_FIELD(blocks))
+                                  ANTEROOM_RECORD_FIELD(blocks) ANTEROOM_RECORD_FIELD(token_keys))
 };
 
 struct AdmitKey {
@@ -177,6 +189,7 @@ class EngineLoader {
 
  private:
   std::string Take(const snapshot::Engine& entry);
+  std::string TakeTokenKeys(const snapshot::Engine& entry);
   std::string Take(const snapshot::Room& entry);
   std::string Take(const snapshot::Waiting& entry);
   std::string Take(const snapshot::Inside& entry);

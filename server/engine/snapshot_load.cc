@@ -92,6 +92,25 @@ std::string EngineLoader::Add(std::string_view entry) {
   }
 }
 
+std::string EngineLoader::TakeTokenKeys(const snapshot::Engine& entry) {
+  if (!entry.token_keys) return {};
+  if (entry.token_keys->empty() || entry.token_keys->size() > limits::kTokenKeysMax) {
+    return "so many keys of tokens cannot be";
+  }
+  std::vector<TokenKeyRange>& ranges = engine_.token_keys_;
+  ranges.reserve(entry.token_keys->size());
+  TokenKeyRange last{0, kFirstTokenKey};
+  for (const auto& [first_admission, key_id] : *entry.token_keys) {
+    if (first_admission <= last.first_admission || first_admission > entry.next_admission ||
+        key_id == kFirstTokenKey || key_id == last.key_id) {
+      return "the keys of tokens are out of order";
+    }
+    last = ranges.emplace_back(TokenKeyRange{first_admission, key_id});
+    engine_.digest_ += Engine::DigestOfTokenKey(last);
+  }
+  return {};
+}
+
 std::string EngineLoader::Take(const snapshot::Engine& entry) {
   if (entry.now_ms < 0 || entry.now_ms > kRecordMsMax || entry.next_arrival == 0 ||
       entry.next_arrival > kArrivalMax || entry.next_admission == 0 ||
@@ -99,7 +118,9 @@ std::string EngineLoader::Take(const snapshot::Engine& entry) {
       entry.next_memory > kSequenceMax || entry.next_room == 0) {
     return "the engine's counters are out of their ranges";
   }
+  if (std::string wrong = TakeTokenKeys(entry); !wrong.empty()) return wrong;
   header_ = entry;
+  header_.token_keys.reset();  // taken
   begun_ = true;
   engine_.now_ms_ = entry.now_ms;
   engine_.next_arrival_ = entry.next_arrival;

@@ -49,6 +49,13 @@ bool EngineSaver::Save() {
   all.visitors = engine_.roster_.size();
   all.memories = engine_.memories_.size();
   all.blocks = engine_.blocks_.size();
+  if (!engine_.token_keys_.empty()) {
+    std::vector<snapshot::TokenKey>& keys = all.token_keys.emplace();
+    keys.reserve(engine_.token_keys_.size());
+    for (const auto& [first_admission, key_id] : engine_.token_keys_) {
+      keys.push_back({first_admission, key_id});
+    }
+  }
   if (!Put(all)) return false;
 
   std::vector<uint32_t> numbers;

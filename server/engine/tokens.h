@@ -1,5 +1,5 @@
-// What the desk wants of tokens. The engine knows an admission's number only; the secret that makes
-// a token of it is the app's (server/auth).
+// What the desk wants of tokens. The engine knows an admission's number and the id of its key only;
+// the secrets that make a token of it are the app's (server/auth).
 #ifndef ANTEROOM_SERVER_ENGINE_TOKENS_H_
 #define ANTEROOM_SERVER_ENGINE_TOKENS_H_
 
@@ -10,11 +10,15 @@
 
 namespace anteroom {
 
+// Of the key that admissions use before any key was named: the first of the directory's secrets.
+inline constexpr uint32_t kFirstTokenKey = 0;
+
 class TokenMaker {
  public:
   virtual ~TokenMaker() = default;
-  // The token of an admission. The same arguments always give the same token.
-  virtual protocol::Token Make(uint64_t admission, std::string_view room,
+  // The token of an admission, under the key of this id, which is kFirstTokenKey or one that a
+  // command::UseTokenKey has named. The same arguments always give the same token.
+  virtual protocol::Token Make(uint32_t key_id, uint64_t admission, std::string_view room,
                                std::string_view visitor) const = 0;
 };
 

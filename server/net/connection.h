@@ -95,7 +95,7 @@ class Connection final : public Subscriber {
   // HELLO was said, and credentials are yet to be proven: those of `key_id`, if a name was said at
   // all.
   void Challenged(uint16_t version, std::optional<std::string_view> key_id, std::string challenge);
-  // The proof was right. `name` outlives the connection.
+  // The proof was right.
   void Proven(std::string_view name, protocol::Role role);
   // Set from Challenged to Proven.
   struct Proving {
@@ -158,6 +158,7 @@ class Connection final : public Subscriber {
   size_t counted_bytes = 0;  // held, when the host looked last
   bool refused = false;      // beyond the limit: is only told so
   bool blocked = false;      // a request of it is under way that the next ones must wait for
+  size_t awaited = 0;        // answers that will come in a later turn
   bool backed_up = false;    // asks OnInput once its output is below the high water
 
  private:
@@ -183,7 +184,7 @@ class Connection final : public Subscriber {
   bool quiet_ = false;
 
   protocol::Role role_ = protocol::Role::kAnyone;
-  std::string_view name_;
+  std::string name_;
   std::unique_ptr<Proving> proving_;
 
   InputBuffer input_;

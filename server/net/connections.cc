@@ -125,6 +125,12 @@ void Connections::Unblock(Connection* connection) {
   if (!connection->listed.ready) OnInput(connection);
 }
 
+void Connections::EndAwait(Connection* connection) {
+  CHECK_GT(connection->awaited, 0u);
+  --connection->awaited;
+  if (!connection->listed.ready) OnInput(connection);
+}
+
 void Connections::Work() {
   size_t budget = limits_.requests;
   // Each that is ready now has its turn once, as far as the budget goes.
@@ -146,7 +152,7 @@ void Connections::Work() {
       if (!connection->listed.output) OnOutput(connection);
     } else if (has_work) {
       if (!connection->listed.ready) OnInput(connection);
-    } else if (connection->input_ended()) {
+    } else if (connection->input_ended() && connection->awaited == 0) {
       connection->Drain();
     }
   }

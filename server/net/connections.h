@@ -81,6 +81,11 @@ class Connections : private ConnectionHost {
   // What waits behind a blocked request may go on.
   void Unblock(Connection* connection);
 
+  // An answer of it will come in a later turn, and what it asks meanwhile is worked; it is not
+  // drained before EndAwait.
+  void Await(Connection* connection) { ++connection->awaited; }
+  void EndAwait(Connection* connection);
+
   // Requests that arrive from now on are refused with `unavailable`, `stopping`.
   void BeginStopping() { stopping_ = true; }
   // Sends what is owed and closes each; or closes each at once.

@@ -52,6 +52,7 @@ absl::Status SaveTo(const Engine& engine, SnapshotWriter& writer, uint64_t* entr
 absl::StatusOr<BackupContent> Write(Files& files, const std::string& directory,
                                     const std::string& file, const RecoveredLog& log,
                                     Engine& engine, const std::function<uint64_t()>& random) {
+  // After the log: a key is in this file before a record names it, and stays.
   const absl::StatusOr<std::string> secrets = ReadSecrets(files, directory);
   if (!secrets.ok()) return secrets.status();
   SegmentHeader header = log.last_header;

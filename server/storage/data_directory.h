@@ -8,8 +8,8 @@
 // In this order: the secrets are on disk before the first byte of a log, so that a log without
 // secrets is always a loss and never a beginning.
 //
-// Threads: one, before the loop begins; blocks. Whether a directory is a test's or real stands in
-// the log's headers (RecoveryOptions::kind).
+// Threads: one at a time; blocks. Once the loop runs WriteSecrets alone is called, beside it.
+// Whether a directory is a test's or real stands in the log's headers (RecoveryOptions::kind).
 #ifndef ANTEROOM_SERVER_STORAGE_DATA_DIRECTORY_H_
 #define ANTEROOM_SERVER_STORAGE_DATA_DIRECTORY_H_
 

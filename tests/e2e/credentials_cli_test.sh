@@ -42,6 +42,8 @@ check 'an app joins' run 0 'ann is admitted' join sale ann
 check 'an app makes no room' run 1 'room_create takes the role operator; shop-1 is app' room create other capacity=1
 check 'an app does not finish without a token' run 1 'without a token takes the role operator' finish sale ann
 check 'an operator does' anna 0 'ann has ended' finish sale ann --completed
+check 'an app does not rotate the key' run 1 'rotate_token_key takes the role operator; shop-1 is app' tokens rotate
+check 'an operator may' anna 0 'new key' tokens rotate
 check 'the option goes before the environment' run 1 'join takes the role app; grafana is reader' --credentials "$scratch/grafana" join sale bob
 check 'a reader looks' run 0 'capacity' --credentials "$scratch/grafana" room show sale
 check 'a reader watches' run 0 '"room":"sale"' --credentials "$scratch/grafana" --output json watch sale --count 1
@@ -71,6 +73,7 @@ end_daemon TERM
 data=$scratch/data
 check 'who made the room' says <(cli log dump "$data") '"type":"room_create","room":"sale".*"by":"anna"'
 check 'who finished for her' says <(cli log dump "$data") '"type":"finish".*"by":"anna"'
+check 'who rotated the key' says <(cli log dump "$data") '"type":"use_token_key","key_id":[0-9]+,"by":"anna"'
 check 'who joined is not said' eval '! cli log dump "$data" | grep "\"type\":\"join\"" | grep -q "\"by\""'
 check 'nobody is said without credentials' eval '! cli log dump "$scratch/open" | grep -q "\"by\""'
 check 'the log is whole' run 0 'is whole' log check "$data"

@@ -29,6 +29,11 @@ using protocol::Operation;
 using protocol::Refusal;
 using protocol::Role;
 
+bool Writes(const std::string& path, const std::string& text, mode_t mode = 0600) {
+  std::ofstream(path) << text;
+  return chmod(path.c_str(), mode) == 0;
+}
+
 // A daemon with an operator, an app and a reader, on loopback and a Unix socket.
 struct Guarded {
   Guarded() {
@@ -268,8 +273,7 @@ TEST_CASE("credentials: a file that is wrong is refused at the start, with the l
   const Guarded guarded;
   const std::string file = guarded.path + "/wrong";
   const auto refused = [&](const std::string& text, mode_t mode, const std::string& words) {
-    std::ofstream(file) << text;
-    REQUIRE(chmod(file.c_str(), mode) == 0);
+    REQUIRE(Writes(file, text, mode));
     DaemonProcess daemon;
     REQUIRE_FALSE(daemon.Start(
         {"--listen", "127.0.0.1:0", "--data", guarded.path + "/other", "--credentials", file}));
@@ -284,6 +288,43 @@ TEST_CASE("credentials: a file that is wrong is refused at the start, with the l
   refused("a app " + secret + "\n" + secret + "\n", 0600, "line 2:");
   refused("a app " + secret + "\n", 0640, "chmod 600");
   refused("# nobody\n", 0600, "no line NAME ROLE SECRET");
+}
+
+TEST_CASE("credentials: on SIGHUP the file is read anew; who is connected stays") {
+  Guarded guarded;
+  const std::string file = guarded.path + "/credentials";
+  const std::string secret = guarded.secrets.at("anna");
+  RawClient anna;
+  guarded.Connect(&anna, "anna");
+  const auto proves = [&](const std::string& name) {
+    RawClient client;
+    guarded.Connect(&client);
+    return client.Authenticate(name, secret);
+  };
+  REQUIRE(Writes(file, "boris reader " + secret + "\n"));
+  guarded.daemon.Signal(SIGHUP);
+  REQUIRE(guarded.daemon.AwaitWords("credentials are read anew, 1 of them"));
+  CHECK(proves("boris"));
+  CHECK_FALSE(proves("anna"));
+  protocol::RoomSettings settings;
+  settings.capacity = protocol::Limit{1};
+  CHECK(anna.Call<Operation::kRoomCreate>({"sale", settings}));
+  CHECK(anna.Call<Operation::kRoomDelete>({"sale", false}));
+
+  // Wrong ones change nothing, and the next right one counts.
+  REQUIRE(Writes(file, "boris boss " + secret + "\n"));
+  guarded.daemon.Signal(SIGHUP);
+  REQUIRE(guarded.daemon.AwaitWords("credentials stay what they were: "));
+  REQUIRE(guarded.daemon.AwaitWords("line 1:"));
+  CHECK(proves("boris"));
+  REQUIRE(Writes(file, "clara app " + secret + "\ndora app " + secret + "\n"));
+  guarded.daemon.Signal(SIGHUP);
+  REQUIRE(guarded.daemon.AwaitWords("credentials are read anew, 2 of them"));
+  CHECK(proves("clara"));
+  CHECK_FALSE(proves("boris"));
+  CHECK(anna.Call<Operation::kHealth>({}));
+  CHECK(guarded.daemon.Stop(SIGTERM) == 0);
+  CHECK(guarded.daemon.said().find(secret) == std::string::npos);
 }
 
 }  // namespace

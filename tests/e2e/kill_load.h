@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -82,6 +83,8 @@ class KillLoad {
   static constexpr size_t kInFlight = 16;
   // People of one connection who are waiting or inside; more do not come.
   static constexpr size_t kPeoplePerLink = 300;
+  // A daemon takes so many keys in its life.
+  static constexpr size_t kRotationsMax = 500;
 
   using Handler = std::function<void(const RawFrame&)>;
   struct Link {
@@ -230,7 +233,22 @@ class KillLoad {
     return true;
   }
 
+  // Beside everything else: no token may change by it.
+  void Rotate(Link* link) {
+    Ask<protocol::Operation::kRotateTokenKey>(link, {}, [this](const RawFrame& frame) {
+      const auto reply = frame.As<protocol::TokenKeyReply>();
+      if (frame.header.kind != protocol::FrameKind::kReply || !reply) {
+        return journal_.Blame("a rotation of the tokens' key is not answered");
+      }
+      if (!token_keys_.insert(reply->key_id).second) journal_.Blame("a key of tokens came twice");
+    });
+  }
+
   void Operate(Link* link) {
+    if (rotations_ < kRotationsMax && OneIn(8)) {
+      ++rotations_;
+      return Rotate(link);
+    }
     if (OneIn(2)) {
       if (!admits_.empty() && !admits_.back().answer) return;
       const size_t number = admits_.size();
@@ -319,6 +337,8 @@ class KillLoad {
   std::mt19937_64& random_;
   std::array<Link, kLinks> links_;
   std::vector<KeyedAdmit> admits_;
+  size_t rotations_ = 0;
+  std::set<uint32_t> token_keys_;
   uint64_t answers_ = 0;
   uint64_t unavailable_ = 0;
 };

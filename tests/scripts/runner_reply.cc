@@ -147,6 +147,12 @@ Reply ToReply(const protocol::StatsReply& stats) {
   return reply;
 }
 
+Reply ToReply(const protocol::TokenKeyReply& key) {
+  Reply reply;
+  Collect(key, &reply);
+  return reply;
+}
+
 Reply ToReply(const protocol::Empty&) {
   return Reply();
 }
@@ -166,7 +172,8 @@ bool IsField(std::string_view name) {
   static const auto kNames =
       NamesOf<protocol::VisitorReply, protocol::AdmitReply, protocol::RoomReply,
               protocol::RoomSettings, protocol::Counts, protocol::RoomListReply,
-              protocol::PageReply, protocol::StatsReply, protocol::Refusal>();
+              protocol::PageReply, protocol::StatsReply, protocol::TokenKeyReply,
+              protocol::Refusal>();
   const std::string_view last = name.substr(name.rfind('.') + 1);
   if (name.starts_with("refused_total.")) return protocol::ParseErrorCode(last).has_value();
   return last == "lane" || kNames.contains(last);

@@ -30,6 +30,7 @@ Reply ToReply(const protocol::RoomReply& reply);
 Reply ToReply(const protocol::RoomListReply& reply);
 Reply ToReply(const protocol::PageReply& reply);
 Reply ToReply(const protocol::StatsReply& reply);
+Reply ToReply(const protocol::TokenKeyReply& reply);
 Reply ToReply(const protocol::Empty& reply);
 Reply ToReply(const protocol::Refusal& refusal);
 Reply ToReply(const protocol::VisitorResult& result);

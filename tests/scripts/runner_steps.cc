@@ -202,6 +202,11 @@ Replies AskPage(Arguments& arguments, Desk& desk) {
   return {ToReply(desk.Handle(Operation{{room, from, count}}))};
 }
 
+// The key itself is the app's to make.
+Replies AskRotate(Arguments& arguments, Desk& desk) {
+  return {ToReply(desk.UseTokenKey(arguments.NextNumber<uint32_t>("key's id")))};
+}
+
 Replies AskStats(Arguments& arguments, Desk& desk) {
   protocol::StatsOperation stats;
   std::string room;
@@ -237,6 +242,7 @@ const std::map<std::string, Asker>& Askers() {
       {"revoke", OfDesk(AskRevoke)},
       {"peek", OfDesk(AskPage<protocol::PeekOperation>)},
       {"inside", OfDesk(AskPage<protocol::InsideOperation>)},
+      {"rotate_token_key", OfDesk(AskRotate)},
       {"stats", OfDesk(AskStats)},
   };
   return kAskers;

@@ -22,12 +22,12 @@ constexpr int kTurnsMax = 1'000'000;
 
 }  // namespace
 
-protocol::Token World::FakeTokens::Make(uint64_t admission, std::string_view room,
+protocol::Token World::FakeTokens::Make(uint32_t key_id, uint64_t admission, std::string_view room,
                                         std::string_view visitor) const {
   constexpr std::string_view kAlphabet =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  const std::string text =
-      std::to_string(admission) + "/" + std::string(room) + "/" + std::string(visitor);
+  const std::string text = std::to_string(key_id) + "/" + std::to_string(admission) + "/" +
+                           std::string(room) + "/" + std::string(visitor);
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   protocol::Token token;
   for (size_t i = 0; i < token.chars.size(); ++i) {

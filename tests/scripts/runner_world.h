@@ -67,7 +67,7 @@ class World final : public DeskObserver {
     void Append(std::string_view record) override { records.emplace_back(record); }
   };
   struct FakeTokens : TokenMaker {
-    protocol::Token Make(uint64_t admission, std::string_view room,
+    protocol::Token Make(uint32_t key_id, uint64_t admission, std::string_view room,
                          std::string_view visitor) const override;
   };
 

@@ -1,5 +1,6 @@
 #include "tests/sim/ask.h"
 
+#include <charconv>
 #include <string_view>
 #include <variant>
 
@@ -19,6 +20,15 @@ Told From(const Refusal& refusal) {
   return told;
 }
 
+// The token of this admission and whatever key.
+uint32_t KeyOf(const protocol::Token& token, uint64_t admission) {
+  uint32_t key_id = 0;
+  const std::string_view digits = token.view().substr(1, 6);
+  std::from_chars(digits.data(), digits.data() + digits.size(), key_id);
+  CHECK(token == PlainTokens::Of(admission, key_id));
+  return key_id;
+}
+
 Told From(const protocol::VisitorReply& reply) {
   Told told;
   told.state = reply.state;
@@ -35,7 +45,7 @@ Told From(const protocol::VisitorReply& reply) {
   const bool inside =
       reply.state == protocol::State::kAdmitted || reply.state == protocol::State::kActive;
   CHECK_EQ(reply.token.has_value(), inside);
-  if (inside) CHECK(*reply.token == PlainTokens::Of(*reply.admission));
+  if (inside) told.token_key = KeyOf(*reply.token, *reply.admission);
   return told;
 }
 
@@ -62,19 +72,27 @@ Told From(const Names& names, const Answer<protocol::AdmitReply>& answer) {
   told.count = reply.count;
   told.admitted.reserve(reply.admitted.size());
   for (const protocol::AdmittedVisitor& one : reply.admitted) {
-    CHECK(one.token == PlainTokens::Of(one.admission));
-    told.admitted.emplace_back(names.VisitorOf(one.visitor), one.admission);
+    told.admitted.push_back(
+        {names.VisitorOf(one.visitor), one.admission, KeyOf(one.token, one.admission)});
   }
   return told;
 }
 
 }  // namespace
 
+Told From(const Answer<protocol::TokenKeyReply>& answer) {
+  if (const auto* refusal = std::get_if<Refusal>(&answer)) return From(*refusal);
+  Told told;
+  told.token_key = std::get<protocol::TokenKeyReply>(answer).key_id;
+  told.admission = std::get<protocol::TokenKeyReply>(answer).first_admission;
+  return told;
+}
+
 Told Perform(Desk& desk, const Names& names, const Ask& ask) {
   const std::string_view room = names.Room(ask.room);
   const std::string_view visitor = names.Visitor(ask.visitor);
   protocol::Token token{};
-  if (ask.admission) token = PlainTokens::Of(*ask.admission);
+  if (ask.admission) token = PlainTokens::Of(*ask.admission, ask.token_key);
   switch (ask.op) {
     case Op::kJoin:
     case Op::kEnter:
@@ -115,20 +133,25 @@ Told Perform(Desk& desk, const Names& names, const Ask& ask) {
       return From(desk.Handle(protocol::RoomResetOperation{{room}}));
     case Op::kRoomDelete:
       return From(desk.Handle(protocol::RoomDeleteOperation{{room, ask.force}}));
+    case Op::kRotateTokenKey:
+      break;
   }
   CHECK(false);
   return {};
 }
 
 std::string ToText(const Ask& ask) {
-  constexpr const char* kNames[] = {"join",        "enter",    "status",        "look",
-                                    "leave",       "verify",   "claim",         "touch",
-                                    "finish",      "admit",    "admit visitor", "revoke",
-                                    "room create", "room set", "room reset",    "room delete"};
+  constexpr const char* kNames[] = {
+      "join",        "enter",    "status",     "look",        "leave",           "verify",
+      "claim",       "touch",    "finish",     "admit",       "admit visitor",   "revoke",
+      "room create", "room set", "room reset", "room delete", "rotate token key"};
   std::string text = kNames[static_cast<size_t>(ask.op)];
   text += " room " + std::to_string(ask.room);
   if (IsAboutVisitor(ask.op)) text += " visitor " + std::to_string(ask.visitor);
-  if (ask.admission) text += " token of " + std::to_string(*ask.admission);
+  if (ask.admission) {
+    text +=
+        " token of " + std::to_string(*ask.admission) + " by key " + std::to_string(ask.token_key);
+  }
   if (ask.op == Op::kAdmit) {
     text += " count " + std::to_string(ask.count) + " key " + std::to_string(ask.key);
   }
@@ -151,13 +174,15 @@ std::string ToText(const Told& told) {
   number("waiting ", told.waiting);
   number("arrival ", told.arrival);
   number("admission ", told.admission);
+  number("token key ", told.token_key);
   number("at ", told.at_ms);
   number("expires in ", told.expires_in_ms);
   number("revision ", told.revision);
   if (told.late) name("", "late");
   if (told.count != 0) number("count ", told.count);
-  for (const auto& [visitor, admission] : told.admitted) {
-    name("admitted ", std::to_string(visitor) + "=" + std::to_string(admission));
+  for (const auto& [visitor, admission, token_key] : told.admitted) {
+    name("admitted ", std::to_string(visitor) + "=" + std::to_string(admission) + "/" +
+                          std::to_string(token_key));
   }
   return text.empty() ? "nothing" : text;
 }

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "protocol/kinds.h"
@@ -33,6 +32,7 @@ enum class Op : uint8_t {
   kRoomSet,
   kRoomReset,
   kRoomDelete,
+  kRotateTokenKey,
 };
 
 // Whether it is about one visitor.
@@ -46,6 +46,7 @@ struct Ask {
   uint32_t visitor = 0;
   std::optional<uint8_t> lane;
   std::optional<uint64_t> admission;  // whose token is shown
+  uint32_t token_key = 0;             // and the key that it is made with
   protocol::Outcome outcome = protocol::Outcome::kCancelled;
   uint64_t key = 0;  // of an admit; 0: none
   uint32_t count = 0;
@@ -53,6 +54,14 @@ struct Ask {
   std::optional<int64_t> block_ms;
   std::optional<uint64_t> if_revision;
   std::shared_ptr<const protocol::RoomSettings> settings;
+};
+
+struct ToldAdmitted {
+  uint32_t visitor = 0;
+  uint64_t admission = 0;
+  uint32_t token_key = 0;  // that the token is made with
+
+  bool operator==(const ToldAdmitted&) const = default;
 };
 
 // An answer, without what is advice only (estimates, when to ask again).
@@ -67,13 +76,14 @@ struct Told {
   std::optional<uint64_t> waiting;
   std::optional<uint64_t> arrival;
   std::optional<uint64_t> admission;
+  std::optional<uint32_t> token_key;  // that the token is made with
   std::optional<uint64_t> at_ms;
   std::optional<uint64_t> expires_in_ms;
   bool late = false;
 
   // Of an admit by count.
   uint32_t count = 0;
-  std::vector<std::pair<uint32_t, uint64_t>> admitted;  // visitor, admission
+  std::vector<ToldAdmitted> admitted;
 
   // Of a room.
   std::optional<uint64_t> revision;
@@ -81,7 +91,11 @@ struct Told {
   bool operator==(const Told&) const = default;
 };
 
-// Has the desk answer. Checks what an answer must be whatever the state: position and token.
+// Of a rotation; the new key is in `token_key`, its first admission in `admission`.
+Told From(const Answer<protocol::TokenKeyReply>& answer);
+
+// Has the desk answer, unless it is a rotation, which the daemon begins. Checks what an answer must
+// be whatever the state: position and token.
 Told Perform(Desk& desk, const Names& names, const Ask& ask);
 
 // For messages.

@@ -57,7 +57,10 @@ protocol::RoomSettings Clients::AnySettings() {
 }
 
 Ask Clients::AskOfOperator(Ask ask) {
-  switch (Below(12)) {
+  switch (Below(13)) {
+    case 12:
+      ask.op = OneIn(3) ? Op::kRotateTokenKey : Op::kLook;
+      return ask;
     case 0:
     case 1:
       ask.op = Op::kAdmit;
@@ -102,8 +105,12 @@ Ask Clients::AnyAsk() {
     return ask;
   }
   if (OneIn(4)) ask.lane = kLanes[Below(kLanes.size() - 1)];
-  const uint64_t known = KnownOf(ask.room, ask.visitor).admission;
-  const auto show_token = [&] { ask.admission = known != 0 && !OneIn(8) ? known : Below(200); };
+  const Known& known = KnownOf(ask.room, ask.visitor);
+  const auto show_token = [&] {
+    const bool own = known.admission != 0 && !OneIn(8);
+    ask.admission = own ? known.admission : Below(200);
+    ask.token_key = own && !OneIn(16) ? known.token_key : static_cast<uint32_t>(Below(4));
+  };
   switch (Below(20)) {
     case 0:
     case 1:
@@ -162,27 +169,31 @@ void Clients::Act() {
 
 // ---- hearing ----
 
-void Clients::TakeAdmission(uint64_t admission, uint32_t room, uint32_t visitor) {
-  const std::pair<uint32_t, uint32_t> whose{room, visitor};
-  const auto [known, added] = admissions_.emplace(admission, whose);
-  CHECK(known->second == whose);
+void Clients::TakeAdmission(uint64_t admission, uint32_t room, uint32_t visitor,
+                            std::optional<uint32_t> token_key) {
+  Admitted& known =
+      admissions_.try_emplace(admission, Admitted{room, visitor, token_key}).first->second;
+  CHECK_EQ(known.room, room);
+  CHECK_EQ(known.visitor, visitor);
+  if (!known.token_key) known.token_key = token_key;
+  if (token_key) CHECK_EQ(*known.token_key, *token_key);
 }
 
 void Clients::Take(const Ask& ask, const Network::Answer& answer) {
   const Told& told = answer.told;
   if (told.refusal == ErrorCode::kNotFound && answer.room_number == 0) has_room_[ask.room] = false;
   if (answer.room_number != 0) has_room_[ask.room] = true;
-  for (const auto& [visitor, admission] : told.admitted) {
-    TakeAdmission(admission, ask.room, visitor);
+  for (const auto& [visitor, admission, token_key] : told.admitted) {
+    TakeAdmission(admission, ask.room, visitor, token_key);
   }
   if (!told.state || !told.arrival) return;
-  if (told.admission) TakeAdmission(*told.admission, ask.room, ask.visitor);
+  if (told.admission) TakeAdmission(*told.admission, ask.room, ask.visitor, told.token_key);
 
   Known& known = KnownOf(ask.room, ask.visitor);
   if (answer.order < known.order) return;  // overtaken
-  const Known now{answer.order,         answer.room_number,         *told.state,
-                  *told.arrival,        told.admission.value_or(0), told.ahead.value_or(0),
-                  answer.entered_before};
+  const Known now{answer.order,           answer.room_number,         *told.state,
+                  *told.arrival,          told.admission.value_or(0), told.token_key.value_or(0),
+                  told.ahead.value_or(0), answer.entered_before};
   // What a memory tells may be older than what was told of the visitor present.
   if (now.state == State::kEnded) {
     known.order = now.order;
@@ -196,9 +207,12 @@ void Clients::Take(const Ask& ask, const Network::Answer& answer) {
       CHECK_LE(now.ahead, known.ahead + (now.entered_before - known.entered_before));
     }
   }
-  const uint64_t admission = now.admission != 0 ? now.admission : known.admission;
+  const bool token = now.admission != 0;
+  const uint64_t admission = token ? now.admission : known.admission;
+  const uint32_t token_key = token ? now.token_key : known.token_key;
   known = now;
   known.admission = admission;
+  known.token_key = token_key;
 }
 
 void Clients::Break(uint32_t connection) {

@@ -43,6 +43,7 @@ class Clients {
     protocol::State state = protocol::State::kEnded;
     uint64_t arrival = 0;
     uint64_t admission = 0;
+    uint32_t token_key = 0;
     uint64_t ahead = 0;
     uint64_t entered_before = 0;
   };
@@ -55,15 +56,22 @@ class Clients {
   Known& KnownOf(uint32_t room, uint32_t visitor) {
     return known_[room * names_.visitors() + visitor];
   }
-  void TakeAdmission(uint64_t admission, uint32_t room, uint32_t visitor);
+  void TakeAdmission(uint64_t admission, uint32_t room, uint32_t visitor,
+                     std::optional<uint32_t> token_key);
 
   std::mt19937_64& random_;
   Network& network_;
   const Names& names_;
-  std::vector<std::deque<Ask>> again_;                                       // by connection
-  std::vector<Known> known_;                                                 // by room and visitor
-  std::vector<bool> has_room_;                                               // as far as they know
-  absl::flat_hash_map<uint64_t, std::pair<uint32_t, uint32_t>> admissions_;  // room, visitor
+  std::vector<std::deque<Ask>> again_;  // by connection
+  std::vector<Known> known_;            // by room and visitor
+  std::vector<bool> has_room_;          // as far as they know
+  // An admission is one visitor's in one room, and its token always the same.
+  struct Admitted {
+    uint32_t room = 0;
+    uint32_t visitor = 0;
+    std::optional<uint32_t> token_key;  // when it was told
+  };
+  absl::flat_hash_map<uint64_t, Admitted> admissions_;
   uint64_t keys_ = 1;
 };
 

@@ -166,6 +166,7 @@ void CompareAll(Engine& engine, const Model& model, const Names& names) {
   engine.check_invariants();
   CHECK_EQ(engine.now_ms(), model.now_ms());
   CHECK_EQ(engine.NextDue(), model.NextDue());
+  CHECK(engine.token_keys() == model.token_keys());
   CHECK_EQ(engine.has_deadlines(), model.has_deadlines());
   CompareOverall(engine, model);
   size_t rooms = 0;

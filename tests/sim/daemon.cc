@@ -23,6 +23,11 @@ void EndOfDaemon(const absl::Status& status) {
   throw DiskFailed(status);
 }
 
+// So many keys besides the first.
+std::string SecretsWith(uint32_t keys) {
+  return "secret" + std::string(keys, '.');
+}
+
 }  // namespace
 
 Daemon::Daemon(storage::MemoryFiles* disk, Pool* pool, Network* network, Chronicle* chronicle,
@@ -45,12 +50,14 @@ absl::Status Daemon::ReadLog() {
   auto directory = storage::DataDirectory::Open(disk_, kDirectory);
   if (!directory.ok()) return directory.status();
   directory_ = *std::move(directory);
-  const auto secrets = directory_->LoadOrCreateSecrets([] { return std::string("secret"); });
+  const auto secrets = directory_->LoadOrCreateSecrets([] { return SecretsWith(0); });
   if (!secrets.ok()) return secrets.status();
+  token_keys_ = static_cast<uint32_t>(secrets->size() - SecretsWith(0).size());
   storage::EngineReplay replay(&engine_);
   const auto log = storage::RecoverLog(
       disk_, kDirectory, {storage::RecoveryMode::kMend, storage::DirectoryKind::kReal}, replay);
   if (!log.ok()) return log.status();
+  for (const TokenKeyRange& range : engine_.token_keys()) CHECK_LE(range.key_id, token_keys_);
 
   storage::LogOptions options;
   options.segment_bytes = options_.segment_bytes;
@@ -236,8 +243,10 @@ Told Daemon::HandleChecked(const Ask& ask) {
   }
   asking_ = &ask;
   verdict_.reset();
-  Told told = Perform(*desk_, names_, ask);
+  Told told = ask.op == Op::kRotateTokenKey ? RotateTokenKey() : Perform(*desk_, names_, ask);
   asking_ = nullptr;
+  // The disk had its way with the file: nothing was changed.
+  if (ask.op == Op::kRotateTokenKey && told.refusal && !told.reason && !verdict_) return told;
   if (!verdict_) {
     verdict_ = model_.Decide(ask, space_.space, space_.reason, now_ms);
     if (verdict_->writes) throw std::logic_error("no record, told \"" + ToText(told) + "\"");
@@ -255,6 +264,16 @@ Told Daemon::HandleChecked(const Ask& ask) {
                            "\"");
   }
   return told;
+}
+
+// As server/app/token_key_rotations.cc does it, but for the thread.
+Told Daemon::RotateTokenKey() {
+  if (auto refusal = desk_->CheckUseTokenKey()) return From(*std::move(refusal));
+  const absl::Status status = directory_->WriteSecrets(SecretsWith(token_keys_ + 1));
+  if (!status.ok()) {
+    return From(protocol::Refuse(protocol::ErrorCode::kUnavailable, std::string(status.message())));
+  }
+  return From(desk_->UseTokenKey(++token_keys_));
 }
 
 void Daemon::Release() {

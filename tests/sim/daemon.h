@@ -79,6 +79,7 @@ class Daemon : public RecordSink, public DeskObserver {
   void BeginTurn(uint64_t now_ns);
   void Work(const Network::Arrived& arrived);
   Told HandleChecked(const Ask& ask);
+  Told RotateTokenKey();
   void Release();
   void CheckNobodyOutlives() const;
 
@@ -90,6 +91,7 @@ class Daemon : public RecordSink, public DeskObserver {
   const Options options_;
   Engine engine_;
   PlainTokens tokens_;
+  uint32_t token_keys_ = 0;  // in the directory's secrets, with the ids from 1 on
   std::unique_ptr<storage::DataDirectory> directory_;
   std::unique_ptr<storage::LogWriter> writer_;
   uint32_t snapshot_ = 1;  // number of the last one, 1 before the first

@@ -160,6 +160,9 @@ class Model {
   const ModelRoom* RoomAt(uint32_t number) const;
   const ModelRoom* RoomNamed(uint32_t name) const;
   bool has_deadlines() const { return !due_.empty(); }
+  // First admission and key.
+  const std::vector<TokenKeyRange>& token_keys() const { return token_keys_; }
+  uint32_t TokenKeyOf(uint64_t admission) const;
 
   // ---- what is asked; model_desk.cc ----
 
@@ -204,6 +207,7 @@ class Model {
   void Do(const command::Admit& admit, Changes* changes);
   void Do(const command::AdmitVisitor& admit, Changes* changes);
   void Do(const command::Revoke& revoke, Changes* changes);
+  void Do(const command::UseTokenKey& use, Changes* changes);
 
   ModelRoom* Live(uint32_t number);
   ModelRoom* Settled(uint32_t number, std::string_view id, uint32_t* visitor, Changes* changes);
@@ -232,6 +236,8 @@ class Model {
 
   void Hear(const ModelRoom& room, Person& person, int64_t now_ms);
   bool WouldAdmitNow(const ModelRoom& room, int64_t now_ms) const;
+  // The admission whose token is shown, or 0: no admission's.
+  uint64_t ShownBy(const Ask& ask) const;
   static const Ended* NewestEnded(const ModelRoom& room, uint32_t visitor, int64_t now_ms);
   static const Ended* EndedWith(const ModelRoom& room, uint32_t visitor, uint64_t admission,
                                 int64_t now_ms);
@@ -247,6 +253,7 @@ class Model {
   uint64_t next_admission_ = 1;
   uint64_t next_memory_ = 1;
   uint32_t next_room_ = 1;
+  std::vector<TokenKeyRange> token_keys_;
   std::map<uint32_t, ModelRoom> rooms_;  // by number, those being freed too
   std::vector<uint32_t> dropped_;        // first the one that is being freed
   std::vector<uint32_t> pump_pending_;

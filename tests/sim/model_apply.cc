@@ -283,4 +283,20 @@ void Model::Do(const command::Revoke& revoke, Changes* changes) {
   if (room->people[visitor].present) EndAndPump(*room, visitor, Reason::kRevoked, changes);
 }
 
+void Model::Do(const command::UseTokenKey& use, Changes*) {
+  std::erase_if(token_keys_, [this](const TokenKeyRange& range) {
+    return range.first_admission == next_admission_;
+  });
+  if (TokenKeyOf(next_admission_) == use.key_id) return;
+  token_keys_.push_back({next_admission_, use.key_id});
+}
+
+uint32_t Model::TokenKeyOf(uint64_t admission) const {
+  uint32_t key_id = kFirstTokenKey;
+  for (const TokenKeyRange& range : token_keys_) {
+    if (range.first_admission <= admission) key_id = range.key_id;
+  }
+  return key_id;
+}
+
 }  // namespace anteroom::sim

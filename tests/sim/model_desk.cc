@@ -154,10 +154,15 @@ Verdict Model::DecideNewcomer(const ModelRoom& room, const Ask& ask, int64_t now
   return Write();
 }
 
+uint64_t Model::ShownBy(const Ask& ask) const {
+  const uint64_t admission = ask.admission.value_or(0);
+  return TokenKeyOf(admission) == ask.token_key ? admission : 0;
+}
+
 Verdict Model::DecideToken(const ModelRoom& room, const Ask& ask, LogSpace space,
                            const Verdict& no_log, int64_t now_ms) const {
   const Person& person = room.people[ask.visitor];
-  const uint64_t admission = ask.admission.value_or(0);
+  const uint64_t admission = ShownBy(ask);
   if (!person.inside() || person.admission != admission) {
     const Ended* ended = EndedWith(room, ask.visitor, admission, now_ms);
     return ended == nullptr ? Refuse(ErrorCode::kBadToken)
@@ -173,8 +178,8 @@ Verdict Model::DecideFinish(const ModelRoom& room, const Ask& ask, const Verdict
   const Person& person = room.people[ask.visitor];
   const Ended* ended = nullptr;
   if (ask.admission) {
-    if (!person.inside() || person.admission != *ask.admission) {
-      ended = EndedWith(room, ask.visitor, *ask.admission, now_ms);
+    if (!person.inside() || person.admission != ShownBy(ask)) {
+      ended = EndedWith(room, ask.visitor, ShownBy(ask), now_ms);
       if (ended == nullptr) return Refuse(ErrorCode::kBadToken);
     }
   } else if (person.waiting()) {
@@ -201,6 +206,7 @@ Verdict Model::Decide(const Ask& ask, LogSpace space, Reason space_reason, int64
   const Verdict write = log_takes ? Write() : no_log;
   const ModelRoom* found = RoomNamed(ask.room);
   const bool right = ask.settings == nullptr || CheckSettings(*ask.settings).empty();
+  if (ask.op == Op::kRotateTokenKey) return write;
   if (ask.op == Op::kRoomCreate) {
     if (!right) return Refuse(ErrorCode::kInvalid);
     if (found != nullptr) return Refuse(ErrorCode::kConflict);
@@ -282,6 +288,11 @@ Verdict Model::Decide(const Ask& ask, LogSpace space, Reason space_reason, int64
 
 Told Model::Describe(const Ask& ask, const Verdict& verdict, int64_t now_ms) const {
   Told told;
+  if (ask.op == Op::kRotateTokenKey) {
+    told.admission = next_admission_;
+    told.token_key = TokenKeyOf(next_admission_);
+    return told;
+  }
   const ModelRoom* found = RoomNamed(ask.room);
   if (found == nullptr) return told;
   const ModelRoom& room = *found;
@@ -294,7 +305,7 @@ Told Model::Describe(const Ask& ask, const Verdict& verdict, int64_t now_ms) con
     const uint64_t first = verdict.key ? verdict.key->first_admission : last_admit_.first;
     const auto tell = [&](uint32_t visitor, uint64_t admission) {
       if (admission >= first && admission < first + told.count) {
-        told.admitted.emplace_back(visitor, admission);
+        told.admitted.push_back({visitor, admission, TokenKeyOf(admission)});
       }
     };
     for (const uint32_t visitor : room.inside) tell(visitor, room.people[visitor].admission);
@@ -305,7 +316,7 @@ Told Model::Describe(const Ask& ask, const Verdict& verdict, int64_t now_ms) con
       }
     }
     std::sort(told.admitted.begin(), told.admitted.end(),
-              [](const auto& a, const auto& b) { return a.second < b.second; });
+              [](const auto& a, const auto& b) { return a.admission < b.admission; });
     return told;
   }
   const std::vector<Ended>& ended = room.ended[ask.visitor];
@@ -335,6 +346,7 @@ Told Model::Describe(const Ask& ask, const Verdict& verdict, int64_t now_ms) con
     return told;
   }
   told.admission = person.admission;
+  told.token_key = TokenKeyOf(person.admission);
   const int64_t over_ms = person.sliding ? person.silent_at_ms : person.deadline_ms;
   if (over_ms != kNever) {
     told.expires_in_ms = static_cast<uint64_t>(std::max<int64_t>(0, over_ms - now_ms));

@@ -3,6 +3,7 @@
 #define ANTEROOM_TESTS_SUPPORT_DAEMON_PROCESS_H_
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,6 +55,19 @@ class DaemonProcess {
 
   void Signal(int signal) {
     if (pid_ > 0) kill(pid_, signal);
+  }
+  // Reads what it says until these words were among it, from the beginning on; false when it ends
+  // without, or says nothing for twenty seconds.
+  bool AwaitWords(const std::string& words) {
+    while (said_.find(words) == std::string::npos) {
+      pollfd readable{output_, POLLIN, 0};
+      char bytes[4096];
+      if (poll(&readable, 1, 20'000) != 1) return false;
+      const ssize_t got = read(output_, bytes, sizeof bytes);
+      if (got <= 0) return false;
+      said_.append(bytes, static_cast<size_t>(got));
+    }
+    return true;
   }
   // Its exit status, or minus the signal that ended it. Reads what it still says.
   int Wait() {

@@ -1,5 +1,5 @@
-// A desk with all it needs, in memory: the records are kept, tokens show their admission number,
-// and time stands still until it is moved, stopping at every due moment on the way.
+// A desk with all it needs, in memory: the records are kept, tokens show their key and admission
+// number, and time stands still until it is moved, stopping at every due moment on the way.
 #ifndef ANTEROOM_TESTS_SUPPORT_DESK_WORLD_H_
 #define ANTEROOM_TESTS_SUPPORT_DESK_WORLD_H_
 
@@ -20,12 +20,15 @@ class RecordList : public RecordSink {
 
 class PlainTokens : public TokenMaker {
  public:
-  protocol::Token Make(uint64_t admission, std::string_view, std::string_view) const override {
-    return Of(admission);
+  protocol::Token Make(uint32_t key_id, uint64_t admission, std::string_view,
+                       std::string_view) const override {
+    return Of(admission, key_id);
   }
-  static protocol::Token Of(uint64_t admission) {
+  static protocol::Token Of(uint64_t admission, uint32_t key_id = kFirstTokenKey) {
+    CHECK_LT(key_id, 1'000'000U);
     char text[protocol::kTokenChars + 1];
-    std::snprintf(text, sizeof text, "t%021llu", static_cast<unsigned long long>(admission));
+    std::snprintf(text, sizeof text, "k%06u-%014llu", key_id,
+                  static_cast<unsigned long long>(admission));
     protocol::Token token;
     std::copy_n(text, protocol::kTokenChars, token.chars.begin());
     return token;

@@ -26,7 +26,7 @@ class RandomCommands {
     const auto room = static_cast<uint32_t>(newest_ > 4 ? newest_ - Below(4) : 1 + Below(4));
     const std::string_view visitor = SomeVisitor();
     const auto lane = static_cast<uint8_t>(Below(4) == 0 ? Below(3) : 128);
-    switch (Below(24)) {
+    switch (Below(25)) {
       case 0:
         if (newest_ > 3 && Below(10) != 0) break;
         // Perhaps there is one of that name, and it makes none.
@@ -74,6 +74,10 @@ class RandomCommands {
       }
       case 17:
         return Of(command::Enter{room, visitor, lane});
+      case 18:
+        // Perhaps the one in use.
+        if (Below(12) != 0) break;
+        return Of(command::UseTokenKey{static_cast<uint32_t>(1 + Below(9))});
       default:
         return Of(command::Join{room, visitor, lane});
     }

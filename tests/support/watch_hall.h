@@ -21,7 +21,8 @@ namespace anteroom::net {
 
 class FakeTokens : public TokenMaker {
  public:
-  protocol::Token Make(uint64_t admission, std::string_view, std::string_view) const override {
+  protocol::Token Make(uint32_t, uint64_t admission, std::string_view,
+                       std::string_view) const override {
     protocol::Token token;
     token.chars.fill(static_cast<char>('A' + admission % 26));
     return token;

@@ -289,6 +289,11 @@ void AddRooms(Examples& examples) {
   examples.Reply<Operation::kRoomReset>(reset);
 }
 
+void AddTokenKeys(Examples& examples) {
+  examples.Request<Operation::kRotateTokenKey>({});
+  examples.Reply<Operation::kRotateTokenKey>({676'500'588, 70'001});
+}
+
 void AddLists(Examples& examples) {
   examples.Request<Operation::kPeek>({"concert", 41, 1});
   examples.Reply<Operation::kPeek>({{{"ann", 128, Waiting()}}, 42});
@@ -321,6 +326,7 @@ std::vector<WireExample> WireExamples() {
   AddRooms(examples);
   AddLists(examples);
   AddCredentials(examples);
+  AddTokenKeys(examples);
   return examples.Take();
 }
 

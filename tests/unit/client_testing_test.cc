@@ -195,6 +195,25 @@ TEST_CASE("testing: an advance stops at every due moment on its way") {
   }
 }
 
+TEST_CASE("testing: the tokens' key rotates, and those given before stay good") {
+  Fixture test({{"capacity", "2"}});
+  const auto first = test.client.Join("shop", "ann");
+  REQUIRE(first.ok());
+  const auto rotated = test.client.RotateTokenKey();
+  REQUIRE(rotated.ok());
+  CHECK(rotated->first_admission == 2);
+  CHECK(rotated->key_id == 2);
+  const auto second = test.client.Join("shop", "bob");
+  REQUIRE(second.ok());
+  CHECK(test.client.Verify("shop", "ann", first->token->view()).ok());
+  CHECK(test.client.Verify("shop", "bob", second->token->view()).ok());
+  // Each time the same, so that a test can know them.
+  Fixture again({{"capacity", "2"}});
+  CHECK(again.client.Join("shop", "ann")->token == first->token);
+  CHECK(again.client.RotateTokenKey()->key_id == 2);
+  CHECK(again.client.Join("shop", "bob")->token == second->token);
+}
+
 TEST_CASE("testing: a client can move the clock too, and every operation is answered") {
   Fixture test({{"capacity", "1"}});
   const auto clock = test.client.ClockAdvance(1500);

@@ -71,6 +71,7 @@ TEST_CASE("command: every record has its bytes") {
            "15" + at + none + "07000000" + "0176" + "01");
   CHECK_EQ(RecordOf(command::Revoke{7, "v", 256}),
            "16" + at + "01" + "07000000" + "0176" + "0001000000000000");
+  CHECK_EQ(RecordOf(command::UseTokenKey{0x01020304}), "1e" + at + none + "04030201");
 }
 
 TEST_CASE("command: what an operator did can say who it was") {
@@ -94,6 +95,7 @@ TEST_CASE("command: what an operator did can say who it was") {
            "15" + at + "01" + "07000000" + "0176" + "01" + ann);
   CHECK_EQ(RecordOf(command::Revoke{7, "v", 256, "ann"}),
            "16" + at + "03" + "07000000" + "0176" + "0001000000000000" + ann);
+  CHECK_EQ(RecordOf(command::UseTokenKey{7, "ann"}), "1e" + at + "01" + "07000000" + ann);
 }
 
 TEST_CASE("command: who did it changes nothing") {
@@ -117,6 +119,7 @@ TEST_CASE("command: who did it changes nothing") {
   apply(command::Revoke{1, "w", 256});
   apply(command::RoomReset{1});
   apply(command::RoomDelete{2});
+  apply(command::UseTokenKey{7});
 }
 
 TEST_CASE("command: an unknown type and a time before the beginning are no records") {
@@ -140,6 +143,8 @@ TEST_CASE("command: what the engine cannot hold is no record") {
   CHECK(is_record(command::Revoke{7, "v", protocol::kDurationMsMax}));
   CHECK_FALSE(is_record(command::Revoke{7, "v", protocol::kDurationMsMax + 1}));
   CHECK_FALSE(is_record(command::Revoke{7, "v", 0}));
+  CHECK(is_record(command::UseTokenKey{UINT32_MAX}));
+  CHECK_FALSE(is_record(command::UseTokenKey{kFirstTokenKey}));
   protocol::RoomSettings settings;
   CHECK(is_record(command::RoomCreate{"room", settings}));
   CHECK_FALSE(is_record(command::RoomCreate{"no room", settings}));

@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <random>
 #include <string>
 
@@ -35,7 +37,7 @@ class ModelRun {
 
   void Step() {
     const std::string id = "visitor-" + std::to_string(Below(40));
-    switch (Below(24)) {
+    switch (Below(25)) {
       case 0:
       case 1:
       case 2:
@@ -58,6 +60,8 @@ class ModelRun {
         return Finish(id, std::nullopt);
       case 14:
         return Revoke(id);
+      case 24:
+        return Below(20) == 0 ? RotateTokenKey() : Revoke(id);
       case 15:
         return Admit(id);
       case 16:
@@ -102,7 +106,7 @@ class ModelRun {
   }
 
   // Only what the model knows: estimates and intervals are advice.
-  static void Same(const Answer<VisitorReply>& got, const VisitorResult& wanted) {
+  void Same(const Answer<VisitorReply>& got, const VisitorResult& wanted) {
     if (wanted.refusal) {
       REQUIRE_EQ(got.index(), 1);
       const auto& refusal = std::get<protocol::Refusal>(got);
@@ -128,7 +132,7 @@ class ModelRun {
     const bool inside =
         model.state == protocol::State::kAdmitted || model.state == protocol::State::kActive;
     REQUIRE_EQ(reply.token.has_value(), inside);
-    if (inside) REQUIRE(*reply.token == PlainTokens::Of(*model.admission));
+    if (inside) REQUIRE(*reply.token == TokenOf(*model.admission));
   }
 
   void Join(const std::string& id, bool enter) {
@@ -143,7 +147,7 @@ class ModelRun {
     const std::vector<uint64_t> own = model_->AdmissionsOf(id);
     uint64_t admission = Below(counters_.next_admission + 5);
     if (!own.empty() && Below(8) != 0) admission = own[Below(own.size())];
-    const protocol::Token token = PlainTokens::Of(admission);
+    const protocol::Token token = TokenOf(admission);
     const protocol::TokenRequest request{kRoom, id, token.view()};
     switch (Below(4)) {
       case 0:
@@ -163,7 +167,7 @@ class ModelRun {
     protocol::FinishRequest request{kRoom, id, std::nullopt, outcome};
     protocol::Token token;
     if (admission) {
-      token = PlainTokens::Of(*admission);
+      token = TokenOf(*admission);
       request.token = token.view();
     }
     Same(Desk().Handle(protocol::FinishOperation{request}), model_->Finish(id, admission, outcome));
@@ -187,6 +191,18 @@ class ModelRun {
     const std::optional<uint32_t> admitted = model_->Admit(count);
     REQUIRE_EQ(answer.index(), admitted ? 0 : 1);
     if (admitted) REQUIRE_EQ(std::get<protocol::AdmitReply>(answer).count, *admitted);
+  }
+
+  protocol::Token TokenOf(uint64_t admission) const {
+    return PlainTokens::Of(admission, std::prev(token_keys_.upper_bound(admission))->second);
+  }
+
+  void RotateTokenKey() {
+    const uint32_t key_id = ++last_token_key_;
+    const auto answer = Desk().UseTokenKey(key_id);
+    REQUIRE_EQ(answer.index(), 0);
+    REQUIRE_EQ(std::get<protocol::TokenKeyReply>(answer).first_admission, counters_.next_admission);
+    token_keys_[counters_.next_admission] = key_id;
   }
 
   Rate SomeRate() {
@@ -261,6 +277,8 @@ class ModelRun {
   std::mt19937_64 random_;
   DeskWorld world_;
   ReferenceCounters counters_;
+  std::map<uint64_t, uint32_t> token_keys_ = {{0, kFirstTokenKey}};  // by first admission
+  uint32_t last_token_key_ = 0;
   std::optional<ReferenceRoom> model_;
 };
 

@@ -216,6 +216,7 @@ TEST_CASE("PROTOCOL.md: what each role may do is what the code says") {
   CHECK(LeastRole(protocol::FinishOperation{{"room", "ann", {}, {}}}) == protocol::Role::kOperator);
   CHECK(LeastRole(protocol::JoinManyOperation{}) == protocol::Role::kApp);
   CHECK(LeastRole(protocol::ClockAdvanceOperation{}) == protocol::Role::kOperator);
+  CHECK(LeastRole(protocol::RotateTokenKeyOperation{}) == protocol::Role::kOperator);
 }
 
 // ---- the fields of messages ----

@@ -11,7 +11,7 @@ server/engine   server/engine server/base protocol                              
 server/storage  server/storage server/engine server/base protocol                           absl xxhash
 server/auth     server/auth server/engine server/base protocol                              absl xxhash openssl
 server/net      server/net server/engine server/base protocol                               absl xxhash uv
-server/app      server/app server/net server/auth server/storage server/engine server/base protocol absl xxhash uv openssl
+server/app      server/app server/net server/auth server/storage server/engine server/base protocol absl xxhash uv openssl CLI
 client          client protocol                                                             absl uv
 client/testing  client/testing client server/engine server/auth server/base protocol        absl uv
 tools           tools client protocol server/engine server/auth server/storage server/base  absl xxhash uv nlohmann CLI

@@ -29,7 +29,9 @@ std::vector<Command> CredentialCommands() {
        .example = "anteroom credentials new shop-1 app",
        .notes =
            "Asks no daemon. The line goes into the file that anteroomd --credentials reads at its\n"
-           "start, and alone into a file of the client's own; both for nobody else to read:\n"
+           "start and on SIGHUP, and alone into a file of the client's own; both for nobody else "
+           "to\n"
+           "read:\n"
            "\n"
            "  umask 077\n"
            "  anteroom credentials new shop-1 app > shop-1.credentials\n"

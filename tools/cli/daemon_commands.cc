@@ -1,4 +1,4 @@
-// The daemon itself: ping, health, stats, clock advance.
+// The daemon itself: ping, health, stats, tokens rotate, clock advance.
 #include "tools/cli/command.h"
 #include "tools/cli/context.h"
 #include "tools/cli/describe.h"
@@ -31,6 +31,14 @@ ExitStatus RunStats(Context& context, const Arguments& arguments) {
   std::optional<std::string_view> room;
   if (!arguments.room.empty()) room = arguments.room;
   return context.Finish(context.client().Stats(room), Fields<protocol::StatsReply>);
+}
+
+ExitStatus RunRotate(Context& context, const Arguments&) {
+  return context.Finish(context.client().RotateTokenKey(), [](const protocol::TokenKeyReply& key) {
+    return "tokens are made with the new key " + std::to_string(key.key_id) + " from admission " +
+           std::to_string(key.first_admission) +
+           " on; those given before stay good until their admissions end";
+  });
 }
 
 ExitStatus RunAdvance(Context& context, const Arguments& arguments) {
@@ -67,6 +75,16 @@ std::vector<Command> DaemonCommands() {
        .notes = "Without a room, of all rooms together.",
        .check = nullptr,
        .run = RunStats},
+      {.name = "tokens rotate",
+       .summary = SummaryOf(Operation::kRotateTokenKey),
+       .uses = {},
+       .example = "anteroom tokens rotate",
+       .notes =
+           "The key is the daemon's, in the file `secrets` of its data directory; no application\n"
+           "has it, and none needs to be told. Said again, it rotates again; a daemon takes\n"
+           "1000 keys in its life.",
+       .check = nullptr,
+       .run = RunRotate},
       {.name = "clock advance",
        .summary = SummaryOf(Operation::kClockAdvance),
        .uses = {{&kDuration}},

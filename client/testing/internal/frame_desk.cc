@@ -20,8 +20,20 @@ using protocol::Refusal;
 
 namespace {
 
-// Always the same, so that tests may hold tokens: auth::kTokenKeyBytes, and no secret.
-constexpr std::string_view kTokenKey = "anteroom::testing, not a secret!";
+// Always the same, so that tests may hold tokens, and no secret.
+auth::TokenKey TokenKeyOf(uint32_t id) {
+  constexpr std::string_view kBytes = "anteroom::testing, not a secret!";
+  static_assert(kBytes.size() == auth::kTokenKeyBytes);
+  auth::TokenKey key;
+  key.id = id;
+  std::copy(kBytes.begin(), kBytes.end(), key.bytes.begin());
+  // The first one's are these bytes.
+  const uint32_t rotations = id - 1;
+  for (size_t i = 0; i < sizeof rotations; ++i) {
+    key.bytes[i] = static_cast<unsigned char>(key.bytes[i] ^ rotations >> 8 * i);
+  }
+  return key;
+}
 
 Refusal Invalid(std::string message) {
   return protocol::Refuse(ErrorCode::kInvalid, std::move(message));
@@ -32,7 +44,7 @@ Refusal Invalid(std::string message) {
 FrameDesk::FrameDesk(Outputs* outputs)
     : outputs_(*outputs),
       engine_({.index_seed = 1}),
-      tokens_(kTokenKey),
+      tokens_({{TokenKeyOf(1)}}),
       watches_(&engine_, outputs),
       desk_(&engine_, &log_, &tokens_, &watches_) {
   watches_.Attach(&desk_);
@@ -164,6 +176,10 @@ void FrameDesk::WorkOne(const Asked& asked, const OneOperation& one) {
     }
     Advance(duration_ms);
     Reply(asked, protocol::ClockReply{static_cast<uint64_t>(now_ms())});
+  } else if constexpr (kOperation == Operation::kRotateTokenKey) {
+    if (auto refusal = desk_.CheckUseTokenKey()) return Refuse(asked, *refusal);
+    tokens_.Add(TokenKeyOf(++last_token_key_));
+    Reply(asked, std::get<protocol::TokenKeyReply>(desk_.UseTokenKey(last_token_key_)));
   } else if constexpr (kOperation == Operation::kWatch || kOperation == Operation::kWatchRoom ||
                        kOperation == Operation::kUnwatch) {
     std::optional<Refusal> refusal;

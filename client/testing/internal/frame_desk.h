@@ -83,6 +83,7 @@ class FrameDesk {
   Outputs& outputs_;
   Engine engine_;
   RecordCount log_;
+  uint32_t last_token_key_ = 1;
   auth::TokenAuthority tokens_;
   WatchBook watches_;
   Desk desk_;
