@@ -127,7 +127,7 @@ part threads-sanitized 300 "${no_spread[@]}" build/tsan/bin/thread_tests
 
 if [ "$fuzzed" = yes ]; then
   finish fuzz
-  part fuzz 240 tests/fuzz/run.sh 6
+  part fuzz 240 tests/fuzz/run.sh 5
 else
   echo "not fuzzed: there is no clang-19"
 fi

@@ -95,6 +95,9 @@ std::string CommandSource::Next() {
       return Of(command::Revoke{room, visitor, block_ms});
     }
     case 18:
+      if (source_.Flag()) {
+        return Of(command::UseTokenKey{.key_id = 1 + static_cast<uint32_t>(source_.Below(4))});
+      }
       Pass();
       return Of(command::Tick{});
     default: {

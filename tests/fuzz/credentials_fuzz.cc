@@ -1,6 +1,7 @@
 // A file of credentials: it is read, and then each name has one line and opens the door, or it is
 // refused without a word of it being repeated.
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -4,6 +4,7 @@
 //
 // The lower half of a frame's request id is the time that passes before it, in milliseconds.
 
+#include <algorithm>
 #include <string>
 #include <type_traits>
 #include <utility>

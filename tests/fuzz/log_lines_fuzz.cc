@@ -1,6 +1,7 @@
 // Lines of access logs and of count files, and moments: what is read from them is in its ranges and
 // within the line.
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 

@@ -1,6 +1,7 @@
 // One message of the protocol, the first byte says which: what decodes encodes to the same bytes,
 // and neither with a byte less nor with one more is it a message.
 
+#include <iterator>
 #include <string>
 
 #include "protocol/codec.h"

@@ -69,7 +69,8 @@ std::vector<std::string> Unfinished() {
                        .rooms = 2,
                        .visitors = 2,
                        .memories = 1,
-                       .blocks = 1};
+                       .blocks = 1,
+                       .token_keys = std::vector<snapshot::TokenKey>{{1, 5}, {4, 6}}};
   snapshot::Room room;
   room.name = "open";
   room.number = 1;

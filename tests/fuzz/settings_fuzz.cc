@@ -1,6 +1,7 @@
 // Lines `name=value` as an operator types them, names and ids: what is taken is within the ranges
 // and is echoed in a form that reads as the same; what is not taken changes nothing and says why.
 
+#include <algorithm>
 #include <string>
 
 #include "protocol/settings.h"

@@ -2,6 +2,7 @@
 // are read as the same.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/base/check.h"

@@ -1,6 +1,7 @@
 // The entries of a snapshot, lengths first: what an engine takes up it can work with, and what it
 // saves of that is a state that gives itself again.
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
