@@ -60,7 +60,7 @@ OPTIMISE := -O2
 else ifeq ($(SANITIZE),address)
 BUILD := build/asan
 OPTIMISE := -O1
-SANITIZE_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SANITIZE_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS
 # Can be planted in its simulator, never anywhere else: `make test` need not build it once more for that.
 SANITIZE_FLAGS += -DANTEROOM_CANARIES
 else ifeq ($(SANITIZE),thread)
