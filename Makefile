@@ -136,6 +136,12 @@ bundled_sources = $(call without_main,$(call sources,$1))
 bundles = $(foreach numbers,$(SPANS),$(if $(call span,$(numbers),$(call bundled_sources,$1)),$1/bundle-$(numbers).cc))
 in_bundle = $(call span,$(patsubst bundle-%.cc,%,$(notdir $1)),$(call bundled_sources,$(patsubst %/,%,$(dir $1))))
 
+# Of the two CHECKs in a unit test, which are one macro, ours is the later one (server/base/check.h), whichever file of a
+# bundle is the first.
+HASH := \#
+bundle_lines = $(if $(filter tests/unit/%,$1),'$(HASH)include <doctest/doctest.h>') \
+  $(foreach source,$(call in_bundle,$1),'$(HASH)include "$(source)"')
+
 # The objects of a list of sources: one each, or bundles for the folders that are in it as a whole.
 alone = $(patsubst %.cc,$(BUILD)/obj/%.o,$1)
 folder_objects = $(call alone,$(if $(filter-out $2,$(call bundled_sources,$1)),$2,$(call bundles,$1) $(filter %/main.cc,$2)))
@@ -228,7 +234,7 @@ COMPILE = $(CCACHE) $(CXX) $(ANTEROOM_CXXFLAGS) $(CXXFLAGS) -MMD -MP -MT $@ -MF 
 .PRECIOUS: $(BUILD)/bundles/%.cc
 $(BUILD)/bundles/%.cc: FORCE
 	@mkdir -p $(@D)
-	@printf '#include "%s"\n' $(call in_bundle,$*.cc) | cmp --silent $@ - || printf '#include "%s"\n' $(call in_bundle,$*.cc) >$@
+	@printf '%s\n' $(call bundle_lines,$*.cc) | cmp --silent $@ - || printf '%s\n' $(call bundle_lines,$*.cc) >$@
 
 $(BUILD)/obj/%.o: $(BUILD)/bundles/%.cc $(BUILD)/flags | $(BUILD)/packages-build
 	@mkdir -p $(@D)

@@ -240,8 +240,8 @@ void Connection::Shutdown() {
   }
   state_ = State::kLingering;
   state_since_ms_ = host_->loop_ms();
-  shutdown_.data = this;
-  if (uv_shutdown(&shutdown_, stream(), [](uv_shutdown_t*, int) {}) != 0) Close();
+  shutdown_ = std::make_unique<uv_shutdown_t>();
+  if (uv_shutdown(shutdown_.get(), stream(), [](uv_shutdown_t*, int) {}) != 0) Close();
 }
 
 void Connection::Close() {

@@ -156,9 +156,9 @@ class Connection final : public Subscriber {
   } listed;
   size_t slot = 0;           // in the host's table
   size_t counted_bytes = 0;  // held, when the host looked last
+  size_t awaited = 0;        // answers that will come in a later turn
   bool refused = false;      // beyond the limit: is only told so
   bool blocked = false;      // a request of it is under way that the next ones must wait for
-  size_t awaited = 0;        // answers that will come in a later turn
   bool backed_up = false;    // asks OnInput once its output is below the high water
 
  private:
@@ -210,7 +210,7 @@ class Connection final : public Subscriber {
     uv_tcp_t tcp;
     uv_pipe_t pipe;
   } handle_;
-  uv_shutdown_t shutdown_;
+  std::unique_ptr<uv_shutdown_t> shutdown_;  // once it lingers
 };
 
 }  // namespace anteroom::net
