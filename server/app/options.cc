@@ -31,7 +31,7 @@ It runs until SIGTERM or SIGINT, then answers what has arrived, writes the log's
 Exit status: 0 stopped, 1 could not start or had to stop (said on standard error), 2 wrong usage.
 )";
 
-absl::Status Wrong(const std::string& message) {
+absl::Status WrongTogether(const std::string& message) {
   return absl::InvalidArgumentError(message);
 }
 
@@ -218,20 +218,20 @@ std::vector<FlagSection> FlagsOf(Options* options) {
 // What the flags must be together.
 absl::Status Check(const Options& options) {
   if (!options.listen && options.unix_path.empty()) {
-    return Wrong("nothing to listen on: say --listen, --unix or both");
+    return WrongTogether("nothing to listen on: say --listen, --unix or both");
   }
   if (options.listen && !options.listen->is_loopback() && options.credentials_path.empty()) {
-    return Wrong(
+    return WrongTogether(
         "--listen: without --credentials only loopback addresses are allowed (127.0.0.1, [::1]), "
         "since whoever could reach the port could do everything");
   }
   if (options.archive_keep_s && options.archive.empty()) {
-    return Wrong("--archive-keep is without --archive");
+    return WrongTogether("--archive-keep is without --archive");
   }
   if (options.limits.output_high_bytes > options.limits.output_bytes) {
-    return Wrong("--max-unread-bytes " + FormatSize(options.limits.output_high_bytes) +
-                 ": it takes at most --max-output-bytes, " +
-                 FormatSize(options.limits.output_bytes));
+    return WrongTogether("--max-unread-bytes " + FormatSize(options.limits.output_high_bytes) +
+                         ": it takes at most --max-output-bytes, " +
+                         FormatSize(options.limits.output_bytes));
   }
   return absl::OkStatus();
 }
