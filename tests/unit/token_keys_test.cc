@@ -13,7 +13,7 @@
 namespace anteroom {
 namespace {
 
-constexpr std::string_view kRoom = "sale";
+constexpr std::string_view kKeysRoom = "sale";
 
 void Use(Engine& engine, uint32_t key_id) {
   Effects effects;
@@ -25,8 +25,8 @@ void Use(Engine& engine, uint32_t key_id) {
 
 void LetIn(Engine& engine, const std::string& visitor) {
   Effects effects;
-  if (engine.FindRoom(kRoom) == nullptr) {
-    engine.Apply(engine.now_ms(), command::RoomCreate{kRoom, protocol::DefaultSettings()},
+  if (engine.FindRoom(kKeysRoom) == nullptr) {
+    engine.Apply(engine.now_ms(), command::RoomCreate{kKeysRoom, protocol::DefaultSettings()},
                  &effects);
   }
   engine.Apply(engine.now_ms(), command::AdmitVisitor{1, visitor, true}, &effects);
@@ -76,7 +76,7 @@ TEST_CASE("token keys: so many and no more") {
   DeskWorld world;
   protocol::RoomSettings settings;
   settings.capacity = protocol::Limit{protocol::Limit::kNone};
-  REQUIRE_EQ(world.desk.Handle(protocol::RoomCreateOperation{{kRoom, settings}}).index(), 0);
+  REQUIRE_EQ(world.desk.Handle(protocol::RoomCreateOperation{{kKeysRoom, settings}}).index(), 0);
   for (uint32_t key_id = 1; key_id <= limits::kTokenKeysMax; ++key_id) {
     REQUIRE_FALSE(world.desk.CheckUseTokenKey());
     const auto answer = world.desk.UseTokenKey(key_id);
@@ -85,7 +85,7 @@ TEST_CASE("token keys: so many and no more") {
     REQUIRE_EQ(reply.key_id, key_id);
     REQUIRE_EQ(reply.first_admission, key_id);
     const std::string visitor = "v" + std::to_string(key_id);
-    REQUIRE_EQ(world.desk.Handle(protocol::JoinRequest{kRoom, visitor, {}}, false).index(), 0);
+    REQUIRE_EQ(world.desk.Handle(protocol::JoinRequest{kKeysRoom, visitor, {}}, false).index(), 0);
   }
   const size_t records = world.log.records.size();
   const Digest digest = world.engine.digest();
@@ -98,7 +98,7 @@ TEST_CASE("token keys: so many and no more") {
   for (uint32_t key_id = 1; key_id <= limits::kTokenKeysMax; ++key_id) {
     const std::string visitor = "v" + std::to_string(key_id);
     const protocol::Token token = PlainTokens::Of(key_id, key_id);
-    const protocol::TokenRequest request{kRoom, visitor, token.view()};
+    const protocol::TokenRequest request{kKeysRoom, visitor, token.view()};
     REQUIRE_EQ(world.desk.Handle(protocol::VerifyOperation{request}).index(), 0);
   }
   CHECK(DigestAfter(world.log.records, 2) == digest);
@@ -108,11 +108,11 @@ TEST_CASE("token keys: a token of the right admission under another key is none"
   DeskWorld world;
   protocol::RoomSettings settings;
   settings.capacity = protocol::Limit{1};
-  REQUIRE_EQ(world.desk.Handle(protocol::RoomCreateOperation{{kRoom, settings}}).index(), 0);
-  REQUIRE_EQ(world.desk.Handle(protocol::JoinRequest{kRoom, "ann", {}}, false).index(), 0);
+  REQUIRE_EQ(world.desk.Handle(protocol::RoomCreateOperation{{kKeysRoom, settings}}).index(), 0);
+  REQUIRE_EQ(world.desk.Handle(protocol::JoinRequest{kKeysRoom, "ann", {}}, false).index(), 0);
   REQUIRE_EQ(world.desk.UseTokenKey(7).index(), 0);
   const auto verify = [&](const protocol::Token& token) {
-    return world.desk.Handle(protocol::VerifyOperation{{kRoom, "ann", token.view()}});
+    return world.desk.Handle(protocol::VerifyOperation{{kKeysRoom, "ann", token.view()}});
   };
   CHECK_EQ(verify(PlainTokens::Of(1)).index(), 0);
   const auto other = verify(PlainTokens::Of(1, 7));
@@ -120,7 +120,7 @@ TEST_CASE("token keys: a token of the right admission under another key is none"
   CHECK(std::get<protocol::Refusal>(other).error == protocol::ErrorCode::kBadToken);
 }
 
-std::vector<std::string> Saved(const Engine& engine) {
+std::vector<std::string> SavedKeys(const Engine& engine) {
   std::vector<std::string> entries;
   SaveEngine(engine, [&](std::string_view entry) {
     entries.emplace_back(entry);
@@ -145,12 +145,12 @@ std::string LoadAlone(const snapshot::Engine& all) {
 
 TEST_CASE("token keys: a snapshot says them, and without any its bytes are what they were") {
   Engine engine(EngineOptions{});
-  const std::string before = Saved(engine).front();
+  const std::string before = SavedKeys(engine).front();
   CHECK_EQ(before.size(), 1 + 1 + 4 * 8 + 4 + 4 * 8);
   CHECK_EQ(before[1], 0);  // presence
   LetIn(engine, "a");
   Use(engine, 0x01020304);
-  const std::vector<std::string> entries = Saved(engine);
+  const std::vector<std::string> entries = SavedKeys(engine);
   CHECK_EQ(entries.front()[1], 1);
   CHECK_EQ(entries.front().substr(before.size()),
            std::string("\x01\0\x02\0\0\0\0\0\0\0\x04\x03\x02\x01", 14));
