@@ -26,7 +26,7 @@ class PlainTokens : public TokenMaker {
   }
   static protocol::Token Of(uint64_t admission, uint32_t key_id = kFirstTokenKey) {
     CHECK_LT(key_id, 1'000'000U);
-    char text[protocol::kTokenChars + 1];
+    char text[2 * protocol::kTokenChars];
     std::snprintf(text, sizeof text, "k%06u-%014llu", key_id,
                   static_cast<unsigned long long>(admission));
     protocol::Token token;
