@@ -134,7 +134,11 @@ std::vector<FlagSection> FlagsOf(Options* options) {
                "not encrypted.",
            .examples = {"(umask 077; anteroom credentials new shop-1 app >> credentials)",
                         "anteroomd --credentials credentials --listen 0.0.0.0:7411"},
-           .take = text(&options->credentials_path)}}});
+           // An empty one is a variable that was not set, and would let everybody in.
+           .take = [options](const std::string& said) {
+             options->credentials_path = said;
+             return std::string(said.empty() ? "it takes the name of a file" : "");
+           }}}});
   sections.push_back(
       {"Where it keeps things",
        {Flag{.name = "data",

@@ -82,7 +82,12 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::ListenUnix(uv_loop_t* loop,
   uv_pipe_t* const pipe = &listener->handle_->pipe;
   CHECK_EQ(uv_pipe_init(loop, pipe, 0), 0);
   listener->open_ = true;
-  if (const int error = uv_pipe_bind(pipe, path.c_str()); error != 0) {
+  if (int error = uv_pipe_bind(pipe, path.c_str()); error != 0) {
+    // The library says that it may not where there is no such directory, as it has to on Windows.
+    const std::string directory = path.substr(0, path.find_last_of('/') + 1);
+    if (error == UV_EACCES && !directory.empty() && access(directory.c_str(), F_OK) != 0) {
+      error = UV_ENOENT;
+    }
     return CannotListen("unix:" + path, error);
   }
   const absl::Status started = listener->Start("unix:" + path);

@@ -137,6 +137,8 @@ TEST_CASE("wrong usage is told and exits 2") {
       {{"--durability-interval", "5"}, "100ms"},
       {{"--segment-bytes", "5000"}, "4096"},
       {{"--max-connections", "0"}, "1000000"},
+      {{"--credentials", "/nowhere", "--credentials="}, "without its value"},
+      {{"--listen", "127.0.0.1:0", "--credentials", ""}, "name of a file"},
       {{"--data"}, "without its value"},
       {{"stray"}, "no flag"},
   };
@@ -147,6 +149,16 @@ TEST_CASE("wrong usage is told and exits 2") {
     INFO(daemon.said());
     REQUIRE(daemon.said().find(words) != std::string::npos);
   }
+}
+
+TEST_CASE("where a socket's directory is missing it is not said to be forbidden") {
+  Scratch scratch;
+  DaemonProcess daemon;
+  REQUIRE_FALSE(daemon.Start(
+      {"--listen", "none", "--unix", scratch.path + "/missing/socket", "--data", scratch.data()}));
+  REQUIRE(daemon.Wait() == 1);
+  INFO(daemon.said());
+  REQUIRE(daemon.said().find("no such file or directory") != std::string::npos);
 }
 
 TEST_CASE("a log without its secrets, or of the other kind of clock, is refused") {

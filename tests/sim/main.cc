@@ -10,12 +10,13 @@
 // plants one after another and ends with how many were found (`N passed`).
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 
 #include "server/base/check.h"
@@ -45,9 +46,12 @@ bool Parse(int argc, char** argv, Flags* flags) {
       flags->canary = argv[i];
       continue;
     }
-    char* end = nullptr;
-    const uint64_t value = std::strtoull(argv[i], &end, 0);
-    if (end == argv[i] || *end != '\0') return false;
+    // Nothing of anything would pass without a look at it.
+    const std::string_view text = argv[i];
+    uint64_t value = 0;
+    const auto read = std::from_chars(text.begin(), text.end(), value);
+    if (read.ec != std::errc() || read.ptr != text.end()) return false;
+    if (value == 0 && flag != "--seed") return false;
     if (flag == "--seed") {
       flags->plan.first_seed = value;
       flags->plan.seeds_max = 1;
