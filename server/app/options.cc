@@ -67,7 +67,7 @@ std::string TakeSegmentBytes(const std::string& said, Options* options) {
   if (!bytes || *bytes < storage::kSegmentBytesMin || *bytes > storage::kSegmentBytesMax ||
       *bytes % storage::kSegmentBytesMultiple != 0) {
     return "it takes a multiple of " + std::to_string(storage::kSegmentBytesMultiple) + " from " +
-           std::to_string(storage::kSegmentBytesMin) + " to 1G, such as 64M";
+           std::to_string(storage::kSegmentBytesMin) + " to 1G, such as 32M";
   }
   options->segment_bytes = *bytes;
   return {};
@@ -75,7 +75,7 @@ std::string TakeSegmentBytes(const std::string& said, Options* options) {
 
 std::string TakeSnapshotLogBytes(const std::string& said, Options* options) {
   const auto bytes = ParseSize(said);
-  if (!bytes) return "it takes a size, such as 128M";
+  if (!bytes) return "it takes a size, such as 32M";
   options->snapshot_log_bytes = *bytes;
   return {};
 }
@@ -155,17 +155,18 @@ std::vector<FlagSection> FlagsOf(Options* options) {
                  }},
         Flag{.name = "segment-bytes",
              .value = "SIZE",
-             .by_default = "64M",
+             .by_default = "32M",
              .help =
                  "Size of the log's files from now on, a multiple of 4096 (4096 to 1G; K, M and G "
                  "are understood). Twice as much is reserved ahead.",
              .take = with(TakeSegmentBytes)},
         Flag{.name = "snapshot-log-bytes",
              .value = "SIZE",
-             .by_default = "128M",
+             .by_default = "32M",
              .help =
                  "When so much log is closed, or as much as the last snapshot took, a snapshot of "
-                 "the state is made in the background, and the log before it goes.",
+                 "the state is made in the background, and the log before it goes. A start after a "
+                 "kill reads what log there is: less makes it quicker.",
              .take = with(TakeSnapshotLogBytes)},
         Flag{.name = "archive",
              .value = "DIR",

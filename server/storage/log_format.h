@@ -31,7 +31,7 @@ inline constexpr size_t kNumberPayloadBytes = 8;
 inline constexpr size_t kNextBatchBytes = kBatchHeaderBytes + kNumberPayloadBytes;
 
 inline constexpr uint64_t kSegmentBytesMin = 4096;
-inline constexpr uint64_t kSegmentBytesDefault = 64u << 20;
+inline constexpr uint64_t kSegmentBytesDefault = 32u << 20;
 inline constexpr uint64_t kSegmentBytesMax = 1u << 30;
 inline constexpr uint64_t kSegmentBytesMultiple = 4096;
 // Of what a reader accepts. A writer's frames are smaller (kFramePayloadBytesMax).
