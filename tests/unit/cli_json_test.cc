@@ -20,7 +20,7 @@ TEST_CASE("cli json: a reply about a visitor has what applies and nothing else")
 
   reply = {};
   reply.state = protocol::State::kActive;
-  std::fill(reply.token.emplace().chars.begin(), reply.token->chars.end(), 'A');
+  reply.token.emplace().chars.fill('A');
   reply.late = false;
   CHECK(OneLine(ToJson(reply)) ==
         R"({"state":"active","token":"AAAAAAAAAAAAAAAAAAAAAA","late":false})");
