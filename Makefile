@@ -246,9 +246,6 @@ $(sort $(call alone,$(TEST_SOURCES) $(LOADGEN_SOURCES)) $(call objects,$(TEST_SO
 
 # What only drives the tests builds in two thirds of the time this way, and takes no longer to run.
 $(call alone,$(TEST_SUPPORT_SOURCES) $(UNIT_SOURCES) $(SCRIPT_SOURCES) $(E2E_SOURCES)): private OPTIMISE := -O1
-ifeq ($(SANITIZE),address)
-$(call objects,$(UNIT_SOURCES) $(SCRIPT_SOURCES)): private OPTIMISE := -O0
-endif
 
 -include $(patsubst %.o,%.d,$(sort $(call alone,$(ALL_SOURCES)) $(call objects,$(ALL_SOURCES))))
 
