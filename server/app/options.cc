@@ -168,7 +168,8 @@ std::vector<FlagSection> FlagsOf(Options* options) {
              .or_else = "none",
              .help =
                  "Log and snapshots that are not needed any more are moved there instead of being "
-                 "removed; `anteroom log dump DIR` reads them. The directory must be there.",
+                 "removed; `anteroom log dump DIR --archive` reads them. The directory must be "
+                 "there, and is for one data directory only: two have files of the same names.",
              .examples = {"anteroomd --archive /var/lib/anteroom-archive --archive-keep 30d"},
              .take = text(&options->archive)},
         Flag{.name = "archive-keep",

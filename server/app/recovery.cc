@@ -2,6 +2,7 @@
 
 #include <uv.h>
 
+#include <atomic>
 #include <cstdio>
 #include <string_view>
 #include <utility>
@@ -84,6 +85,11 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
   auto directory = storage::DataDirectory::Open(files, options.directory);
   if (!directory.ok()) return directory.status();
   recovered.directory = *std::move(directory);
+  if (!options.archive.empty()) {
+    // After the lock was made, which tells this directory too.
+    const absl::Status status = storage::CheckArchive(files, options.archive);
+    if (!status.ok()) return status;
+  }
 
   auto secrets_text = recovered.directory->LoadOrCreateSecrets(
       []() -> absl::StatusOr<std::string> { return auth::FormatSecrets(auth::NewSecrets()); });
@@ -122,8 +128,9 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
   if (!right.ok()) return right;
   if (log->snapshot_number != 0) {
     // What a crash has left of it.
-    const absl::Status removed =
-        storage::RemoveCovered(files, options.directory, log->snapshot_number, options.archive);
+    const std::atomic<bool> cancel = false;
+    const absl::Status removed = storage::RemoveCovered(
+        files, options.directory, log->snapshot_number, options.archive, cancel);
     if (!removed.ok()) return removed;
   }
   recovered.snapshot_number = log->snapshot_number;

@@ -21,9 +21,10 @@ absl::StatusOr<storage::SnapshotMade> Make(storage::Files& files, const Snapshot
                                            uint32_t segment, const std::atomic<bool>& cancel) {
   auto made = storage::MakeSnapshot(files, options.directory, segment, auth::Random64(), cancel);
   if (!made.ok()) return made;
-  absl::Status status = storage::RemoveCovered(files, options.directory, segment, options.archive);
+  absl::Status status =
+      storage::RemoveCovered(files, options.directory, segment, options.archive, cancel);
   if (status.ok() && options.archive_keep_s) {
-    status = storage::PruneArchive(files, options.archive, *options.archive_keep_s);
+    status = storage::PruneArchive(files, options.archive, *options.archive_keep_s, cancel);
   }
   if (!status.ok()) return status;
   return made;
