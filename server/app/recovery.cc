@@ -2,7 +2,6 @@
 
 #include <uv.h>
 
-#include <atomic>
 #include <cstdio>
 #include <string_view>
 #include <utility>
@@ -126,13 +125,6 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
   }
   const absl::Status right = CheckSecrets(recovered, *log, options.directory);
   if (!right.ok()) return right;
-  if (log->snapshot_number != 0) {
-    // What a crash has left of it.
-    const std::atomic<bool> cancel = false;
-    const absl::Status removed = storage::RemoveCovered(
-        files, options.directory, log->snapshot_number, options.archive, cancel);
-    if (!removed.ok()) return removed;
-  }
   recovered.snapshot_number = log->snapshot_number;
   recovered.snapshot_bytes = log->snapshot_bytes;
 
