@@ -80,7 +80,7 @@ TEST_CASE("a file that moves to a new name replaces nothing") {
   PosixFiles files;
   REQUIRE(WriteFully(**files.Open(temporary / "from", OpenMode::kCreate), 0, "ours").ok());
   REQUIRE(WriteFully(**files.Open(temporary / "to", OpenMode::kCreate), 0, "theirs").ok());
-  CHECK(ErrnoOf(files.RenameToNew(temporary / "from", temporary / "to")) == EEXIST);
+  REQUIRE(ErrnoOf(files.RenameToNew(temporary / "from", temporary / "to")) == EEXIST);
   CHECK(*(*files.Open(temporary / "from", OpenMode::kRead))->SizeBytes() == 4);
   CHECK(*(*files.Open(temporary / "to", OpenMode::kRead))->SizeBytes() == 6);
   CHECK(files.RenameToNew(temporary / "from", temporary / "new").ok());
