@@ -84,7 +84,7 @@ std::string TakeArchiveKeep(const std::string& said, Options* options) {
   options->archive_keep_s.reset();
   if (said.empty()) return {};
   const auto keep_ms = protocol::ParseDurationMs(said);
-  if (!keep_ms) return "it takes a time, such as 30d";
+  if (!keep_ms || *keep_ms < 1000) return "it takes a time from 1s to 365d, such as 30d";
   options->archive_keep_s = *keep_ms / 1000;
   return {};
 }
@@ -173,13 +173,15 @@ std::vector<FlagSection> FlagsOf(Options* options) {
              .or_else = "none",
              .help =
                  "Log and snapshots that are not needed any more are moved there instead of being "
-                 "removed; `anteroom log dump DIR` reads them. The directory must be there.",
+                 "removed; `anteroom log dump DIR --archive` reads them. The directory must be "
+                 "there, and is for one data directory only: two have files of the same names.",
              .examples = {"anteroomd --archive /var/lib/anteroom-archive --archive-keep 30d"},
              .take = text(&options->archive)},
         Flag{.name = "archive-keep",
              .value = "T",
              .or_else = "for ever",
-             .help = "How long they stay there, such as 12h, 30d.",
+             .help =
+                 "How long they stay there, from 1s to 365d, such as 12h; looked at by the hour.",
              .take = with(TakeArchiveKeep)}}});
   sections.push_back(
       {"What an answer promises",

@@ -84,6 +84,11 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
   auto directory = storage::DataDirectory::Open(files, options.directory);
   if (!directory.ok()) return directory.status();
   recovered.directory = *std::move(directory);
+  if (!options.archive.empty()) {
+    // After the lock was made, which tells this directory too.
+    const absl::Status status = storage::CheckArchive(files, options.archive);
+    if (!status.ok()) return status;
+  }
 
   auto secrets_text = recovered.directory->LoadOrCreateSecrets(
       []() -> absl::StatusOr<std::string> { return auth::FormatSecrets(auth::NewSecrets()); });
@@ -120,12 +125,6 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
   }
   const absl::Status right = CheckSecrets(recovered, *log, options.directory);
   if (!right.ok()) return right;
-  if (log->snapshot_number != 0) {
-    // What a crash has left of it.
-    const absl::Status removed =
-        storage::RemoveCovered(files, options.directory, log->snapshot_number, options.archive);
-    if (!removed.ok()) return removed;
-  }
   recovered.snapshot_number = log->snapshot_number;
   recovered.snapshot_bytes = log->snapshot_bytes;
 

@@ -25,7 +25,7 @@ struct RecoveryOptions {
   std::string directory;
   bool virtual_clock = false;
   uint64_t segment_bytes = storage::kSegmentBytesDefault;
-  std::string archive;  // where what a snapshot covers goes; empty: nowhere
+  std::string archive;  // is looked at, whether it can be one; empty: none
 };
 
 // What a daemon starts from. Holds the directory's lock.

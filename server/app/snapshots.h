@@ -1,9 +1,12 @@
 // Snapshots while the daemon runs: when enough of the log is closed, a thread at idle priority
 // reads it into a second engine, writes that out, and removes what it covers
-// (storage/compaction.h). The loop does nothing for it but look, once a second, how it goes.
+// (storage/compaction.h). The loop does nothing for it but look, once a second, how it goes. At the
+// start, and then by the hour, the same thread tidies: what a crash has left of covered log goes,
+// and what is too old in the archive.
 //
-// A disk without room for it is said once and tried again; a log that does not give its own state
-// is said, and nothing is removed any more: what is on disk is all there is to find out why.
+// A disk without room for it is said once and tried again, and so is covered log that cannot be
+// removed or archived, which stays; a log that does not give its own state is said, and nothing is
+// removed any more: what is on disk is all there is to find out why.
 //
 // Threads: the loop's; the one thread that it starts sees `work_` alone.
 #ifndef ANTEROOM_SERVER_APP_SNAPSHOTS_H_
@@ -43,22 +46,30 @@ class Snapshots {
   // Nothing more is begun; what is under way ends soon.
   void Stop();
 
+  // Whether the thread is at work, and may use the disk.
+  bool working() const { return working_; }
   // Of the segment with which the log goes on after the last one; 0 without one.
   uint32_t number() const { return number_; }
   uint64_t bytes() const { return bytes_; }
-  // Whether the last attempt failed.
+  // Whether the last attempt to make one failed; to tidy.
   bool failed() const { return failed_; }
+  bool tidying_failed() const { return tidying_failed_; }
 
  private:
   struct Work {
     uint32_t segment = 0;
+    bool makes = false;  // otherwise only tidies
     std::atomic<bool> cancel = false;
     std::atomic<bool> done = false;
     absl::StatusOr<storage::SnapshotMade> made = storage::SnapshotMade{};
+    absl::Status tidied;
   };
 
-  void Start(uint32_t segment);
+  void Start(uint32_t segment, bool makes);
+  void DoWork();  // by the thread
   void TakeDone(uint64_t now_ms);
+  void TakeMade(uint64_t now_ms);
+  void TakeTidied(uint64_t now_ms);
 
   storage::Files& files_;
   const Options options_;
@@ -68,7 +79,9 @@ class Snapshots {
   bool working_ = false;
   bool stopped_ = false;  // for good
   bool failed_ = false;
-  uint64_t again_ms_ = 0;
+  bool tidying_failed_ = false;
+  uint64_t make_from_ms_ = 0;  // none is made before
+  uint64_t tidy_ms_ = 0;       // when it is due
   Work work_;
   std::thread thread_;
 };

@@ -11,8 +11,6 @@
 namespace anteroom::storage {
 namespace {
 
-constexpr char kLockName[] = "lock";
-constexpr char kSecretsName[] = "secrets";
 constexpr std::string_view kTemporarySuffix = ".tmp";
 
 // Whether a crash of ours may have left this name: secrets, a segment or a snapshot half made.

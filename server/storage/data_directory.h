@@ -24,6 +24,10 @@
 
 namespace anteroom::storage {
 
+// What every data directory holds.
+inline constexpr char kLockName[] = "lock";
+inline constexpr char kSecretsName[] = "secrets";
+
 // The secrets of a directory, exactly as they were stored; kNotFound when there are none. Takes no
 // lock.
 absl::StatusOr<std::string> ReadSecrets(Files& files, const std::string& directory);

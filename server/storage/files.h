@@ -59,6 +59,8 @@ class Files {
   virtual absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) = 0;
   // Replaces `to` in one step. On disk only after SyncDirectory.
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
+  // The same, but replaces nothing: EEXIST when `to` is there.
+  virtual absl::Status RenameToNew(const std::string& from, const std::string& to) = 0;
   virtual absl::Status Remove(const std::string& path) = 0;
   // Seconds since it was last written, by the wall clock; negative when that was set back.
   virtual absl::StatusOr<int64_t> AgeSeconds(const std::string& path) = 0;

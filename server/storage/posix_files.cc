@@ -135,6 +135,20 @@ absl::Status PosixFiles::Rename(const std::string& from, const std::string& to) 
   return ErrnoStatus(errno, "rename " + from + " to " + to);
 }
 
+absl::Status PosixFiles::RenameToNew(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
+    return absl::OkStatus();
+  }
+  if (errno == EINVAL || errno == ENOSYS) {
+    // A file system that cannot promise it (NFS is one): nearly as good, unless somebody makes the
+    // file between these two calls.
+    struct stat found {};
+    if (::lstat(to.c_str(), &found) != 0 && errno == ENOENT) return Rename(from, to);
+    if (errno != ENOENT) errno = EEXIST;
+  }
+  return ErrnoStatus(errno, "rename " + from + " to " + to);
+}
+
 absl::Status PosixFiles::Remove(const std::string& path) {
   if (::unlink(path.c_str()) == 0) return absl::OkStatus();
   return ErrnoStatus(errno, "remove " + path);

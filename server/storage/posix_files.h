@@ -19,6 +19,7 @@ class PosixFiles : public Files {
  public:
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override;
   absl::Status Rename(const std::string& from, const std::string& to) override;
+  absl::Status RenameToNew(const std::string& from, const std::string& to) override;
   absl::Status Remove(const std::string& path) override;
   absl::StatusOr<int64_t> AgeSeconds(const std::string& path) override;
   absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override;

@@ -94,6 +94,27 @@ check "it goes on there" start "${flags[@]}"
 check "with everybody" [ "$(cli status sale the-first-of-all --output json | grep -c '"ahead":0')" -eq 1 ]
 end_daemon TERM
 
+# Of another data directory the archive takes nothing, and loses nothing; the daemon goes on without it.
+data=$scratch/second
+first_archived=$(sha256sum "$archive/00000001.log")
+check "another directory with the same archive" start "${flags[@]}"
+check "a room there" cli room create sale rate=none capacity=0 remember_ttl=1s
+check "much there" churn 1 200
+said_taken() { grep -q '00000001.log is there already' "$scratch/log"; }
+check "it says that the name is taken" until_true 20 said_taken
+check "it serves" cli join sale one-more
+end_daemon TERM
+check "it starts all the same" start "${flags[@]}"
+check "with everybody there" cli status sale one-more
+check "it says it again" until_true 20 said_taken
+end_daemon TERM
+check "it has kept its own" [ -f "$data/00000001.log" ]
+check "and what was there is as it was" [ "$(sha256sum "$archive/00000001.log")" = "$first_archived" ]
+refused_archive() { ! start --archive "$1" && grep -q "$2" "$scratch/log"; }
+check "its own directory is no archive" refused_archive "$data" 'is a data directory'
+check "nor is another's" refused_archive "$old" 'is a data directory'
+check "nor what is not there" refused_archive "$scratch/nowhere" 'a directory that is there'
+
 check "a size is a size" grep -q 'snapshot-log-bytes' <("$bin/anteroomd" --snapshot-log-bytes many 2>&1)
 check "to keep needs an archive" grep -q 'without --archive' <("$bin/anteroomd" --archive-keep 30d 2>&1)
 

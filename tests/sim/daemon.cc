@@ -70,7 +70,8 @@ absl::Status Daemon::ReadLog() {
   writer_->check_invariants();
   snapshot_ = std::max(log->snapshot_number, 1U);
   if (log->snapshot_number == 0) return absl::OkStatus();
-  return storage::RemoveCovered(disk_, kDirectory, log->snapshot_number, "");
+  const std::atomic<bool> cancel = false;
+  return storage::RemoveCovered(disk_, kDirectory, log->snapshot_number, "", cancel);
 }
 
 absl::Status Daemon::Start(uint64_t now_ns) {
@@ -105,7 +106,7 @@ bool Daemon::MakeSnapshot(uint64_t index_seed) {
     return false;
   }
   snapshot_ = segment;
-  return storage::RemoveCovered(disk_, kDirectory, segment, "").ok();
+  return storage::RemoveCovered(disk_, kDirectory, segment, "", cancel).ok();
 }
 
 // ---- records ----

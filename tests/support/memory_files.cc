@@ -281,6 +281,11 @@ absl::Status MemoryFiles::Rename(const std::string& from, const std::string& to)
                      EntryChange{NameOf(from), NameOf(to), directory->shown.at(NameOf(from))});
 }
 
+absl::Status MemoryFiles::RenameToNew(const std::string& from, const std::string& to) {
+  const bool there = ParentDirectory(from) == ParentDirectory(to) && Exists(to);
+  return there && !power_is_off_ ? ErrnoStatus(EEXIST, "rename " + from) : Rename(from, to);
+}
+
 absl::Status MemoryFiles::Remove(const std::string& path) {
   if (power_is_off_) return PowerIsOff();
   if (const int error = NextError(Call::kRemove); error != 0) {

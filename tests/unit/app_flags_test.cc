@@ -168,6 +168,10 @@ TEST_CASE("options: what flags must be together") {
   CHECK(wrong({"--listen", "none"}) == "nothing to listen on: say --listen, --unix or both");
   CHECK(wrong({"--listen=0.0.0.0:1"}).starts_with("--listen: without --credentials"));
   CHECK(wrong({"--archive-keep", "1d"}) == "--archive-keep is without --archive");
+  for (const char* const keep : {"0", "0s", "999ms", "366d", "x"}) {
+    CHECK(wrong({"--archive", "a", "--archive-keep", keep})
+              .ends_with("it takes a time from 1s to 365d, such as 30d"));
+  }
   CHECK(wrong({"--max-output-bytes=2M", "--max-unread-bytes=3M"}) ==
         "--max-unread-bytes 3M: it takes at most --max-output-bytes, 2M");
   const auto options = parse({"--archive", "a", "--archive-keep", "1d", "--max-rooms", "7"});

@@ -41,6 +41,10 @@ class LockedFiles : public storage::Files {
     const std::lock_guard lock(mutex_);
     return files_.Rename(from, to);
   }
+  absl::Status RenameToNew(const std::string& from, const std::string& to) override {
+    const std::lock_guard lock(mutex_);
+    return files_.RenameToNew(from, to);
+  }
   absl::Status Remove(const std::string& path) override {
     const std::lock_guard lock(mutex_);
     return files_.Remove(path);

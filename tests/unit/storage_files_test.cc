@@ -75,6 +75,19 @@ TEST_CASE("posix files do what they say") {
   REQUIRE(ErrnoOf(files.MakeDirectory(temporary / "none/d").status()) == ENOENT);
 }
 
+TEST_CASE("a file that moves to a new name replaces nothing") {
+  TemporaryDirectory temporary;
+  PosixFiles files;
+  REQUIRE(WriteFully(**files.Open(temporary / "from", OpenMode::kCreate), 0, "ours").ok());
+  REQUIRE(WriteFully(**files.Open(temporary / "to", OpenMode::kCreate), 0, "theirs").ok());
+  REQUIRE(ErrnoOf(files.RenameToNew(temporary / "from", temporary / "to")) == EEXIST);
+  CHECK(*(*files.Open(temporary / "from", OpenMode::kRead))->SizeBytes() == 4);
+  CHECK(*(*files.Open(temporary / "to", OpenMode::kRead))->SizeBytes() == 6);
+  CHECK(files.RenameToNew(temporary / "from", temporary / "new").ok());
+  CHECK(*(*files.Open(temporary / "new", OpenMode::kRead))->SizeBytes() == 4);
+  CHECK(KindOf(files.RenameToNew(temporary / "from", temporary / "x")) == FailureKind::kNotFound);
+}
+
 TEST_CASE("a full device is told from a broken one") {
   PosixFiles files;
   auto file = files.Open("/dev/full", OpenMode::kReadWrite);

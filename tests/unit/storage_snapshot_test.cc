@@ -26,7 +26,7 @@ absl::Status Compact(Files& files, uint32_t segment, const std::string& archive 
   const std::atomic<bool> cancel = false;
   const auto made = MakeSnapshot(files, kTestDirectory, segment, 3, cancel);
   if (!made.ok()) return made.status();
-  return RemoveCovered(files, kTestDirectory, segment, archive);
+  return RemoveCovered(files, kTestDirectory, segment, archive, cancel);
 }
 
 std::string SnapshotPath(uint32_t segment) {
@@ -227,7 +227,7 @@ TEST_CASE("snapshot: the archive keeps what is covered, reads from its beginning
     snapshots.push_back(daemon.open_segment());
     const std::atomic<bool> cancel = false;
     REQUIRE(MakeSnapshot(disk, kTestDirectory, snapshots.back(), 3, cancel).ok());
-    REQUIRE(RemoveCovered(disk, kTestDirectory, snapshots.back(), kArchive).ok());
+    REQUIRE(RemoveCovered(disk, kTestDirectory, snapshots.back(), kArchive, cancel).ok());
     Engine engine(EngineOptions{});
     EngineReplay replay(&engine);
     const auto header =
@@ -244,9 +244,10 @@ TEST_CASE("snapshot: the archive keeps what is covered, reads from its beginning
   // What is older than the newest old snapshot goes.
   disk.set_age_seconds(JoinPath(kArchive, SnapshotFileName(snapshots[0])), 100);
   disk.set_age_seconds(JoinPath(kArchive, SnapshotFileName(snapshots[1])), 50);
-  REQUIRE(PruneArchive(disk, kArchive, 100).ok());
+  const std::atomic<bool> cancel = false;
+  REQUIRE(PruneArchive(disk, kArchive, 100, cancel).ok());
   CHECK(disk.Exists(JoinPath(kArchive, SegmentFileName(1))));
-  REQUIRE(PruneArchive(disk, kArchive, 49).ok());
+  REQUIRE(PruneArchive(disk, kArchive, 49, cancel).ok());
   CHECK(!disk.Exists(JoinPath(kArchive, SegmentFileName(snapshots[1] - 1))));
   CHECK(!disk.Exists(JoinPath(kArchive, SnapshotFileName(snapshots[0]))));
   CHECK(disk.Exists(JoinPath(kArchive, SegmentFileName(snapshots[1]))));
