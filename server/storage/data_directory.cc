@@ -11,7 +11,6 @@
 namespace anteroom::storage {
 namespace {
 
-constexpr char kLockName[] = "lock";
 constexpr char kSecretsName[] = "secrets";
 constexpr std::string_view kTemporarySuffix = ".tmp";
 
@@ -31,7 +30,7 @@ DataDirectory::DataDirectory(Files& files, std::string path, std::unique_ptr<Fil
 absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(Files& files, std::string path) {
   const absl::StatusOr<bool> made = files.MakeDirectory(path);
   if (!made.ok()) return made.status();
-  absl::StatusOr<std::unique_ptr<FileLock>> lock = files.Lock(JoinPath(path, kLockName));
+  absl::StatusOr<std::unique_ptr<FileLock>> lock = files.Lock(JoinPath(path, kLockFileName));
   if (!lock.ok()) {
     if (KindOf(lock.status()) != FailureKind::kInUse) return lock.status();
     return FailureStatus(FailureKind::kInUse, "the data directory " + path + " is in use: " +
@@ -78,10 +77,9 @@ absl::Status DataDirectory::WriteSecrets(std::string_view bytes) {
     return absl::InvalidArgumentError("too many secrets");
   const std::string file_path = JoinPath(path_, kSecretsName);
   const std::string temporary_path = file_path + std::string(kTemporarySuffix);
-  const absl::StatusOr<std::unique_ptr<File>> file = files_.Open(temporary_path, OpenMode::kCreate);
+  const absl::StatusOr<std::unique_ptr<File>> file = files_.Open(temporary_path, OpenMode::kAnew);
   if (!file.ok()) return file.status();
-  absl::Status status = (*file)->Truncate(0);
-  if (status.ok()) status = WriteFully(**file, 0, bytes);
+  absl::Status status = WriteFully(**file, 0, bytes);
   if (status.ok()) status = (*file)->Sync();
   if (!status.ok()) {
     files_.Remove(temporary_path).IgnoreError();

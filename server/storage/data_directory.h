@@ -24,6 +24,9 @@
 
 namespace anteroom::storage {
 
+// Held by the daemon.
+inline constexpr char kLockFileName[] = "lock";
+
 // The secrets of a directory, exactly as they were stored; kNotFound when there are none. Takes no
 // lock.
 absl::StatusOr<std::string> ReadSecrets(Files& files, const std::string& directory);

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "server/base/check.h"
-#include "server/storage/log_reader.h"
 #include "server/storage/storage_status.h"
 
 namespace anteroom::storage {
@@ -36,11 +35,9 @@ absl::StatusOr<std::unique_ptr<SnapshotWriter>> SnapshotWriter::Create(
     Files& files, std::string path, SnapshotKind kind, const SegmentHeader& segment) {
   std::unique_ptr<SnapshotWriter> writer(new SnapshotWriter(files, std::move(path), kind, segment));
   absl::StatusOr<std::unique_ptr<File>> file =
-      files.Open(TemporaryOf(writer->path_), OpenMode::kCreate);
+      files.Open(TemporaryOf(writer->path_), OpenMode::kAnew);
   if (!file.ok()) return file.status();
   writer->file_ = *std::move(file);
-  const absl::Status status = writer->file_->Truncate(0);
-  if (!status.ok()) return status;
   return writer;
 }
 
@@ -84,16 +81,20 @@ absl::Status SnapshotWriter::Finish() {
 
 absl::StatusOr<SegmentHeader> ReadSnapshot(Files& files, const std::string& path, SnapshotKind kind,
                                            const TakeEntries& take) {
-  const std::string name = path.substr(path.rfind('/') + 1);
   const absl::StatusOr<std::unique_ptr<SegmentReader>> reader = SegmentReader::Open(files, path);
   if (!reader.ok()) return reader.status();
-  const absl::StatusOr<std::string_view> bytes = (*reader)->Read(0, kSegmentHeaderBytes);
+  return ReadSnapshot(**reader, path.substr(path.rfind('/') + 1), kind, take);
+}
+
+absl::StatusOr<SegmentHeader> ReadSnapshot(SegmentReader& reader, const std::string& name,
+                                           SnapshotKind kind, const TakeEntries& take) {
+  const absl::StatusOr<std::string_view> bytes = reader.Read(0, kSegmentHeaderBytes);
   if (!bytes.ok()) return bytes.status();
   absl::StatusOr<SegmentHeader> header = DecodeSnapshotHeader(*bytes, kind, name);
   if (!header.ok()) return header;
-  if ((*reader)->file_bytes() != header->segment_bytes) {
+  if (reader.file_bytes() != header->segment_bytes) {
     return DamageStatus(name, 0,
-                        "the file has " + std::to_string((*reader)->file_bytes()) +
+                        "the file has " + std::to_string(reader.file_bytes()) +
                             " bytes, its header says " + std::to_string(header->segment_bytes));
   }
   uint64_t offset = kSegmentHeaderBytes;
@@ -101,7 +102,7 @@ absl::StatusOr<SegmentHeader> ReadSnapshot(Files& files, const std::string& path
   std::vector<std::string_view> entries;
   for (bool ended = false; !ended;) {
     const absl::StatusOr<std::optional<ParsedBatch>> batch =
-        (*reader)->ReadBatch(offset, header->segment_bytes, header->salt);
+        reader.ReadBatch(offset, header->segment_bytes, header->salt);
     if (!batch.ok()) return batch.status();
     if (!batch->has_value()) return DamageStatus(name, offset, "no valid batch");
     const ParsedBatch& one = **batch;
