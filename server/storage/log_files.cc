@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "server/storage/data_directory.h"
 #include "server/storage/log_format.h"
 #include "server/storage/storage_status.h"
 
@@ -41,6 +42,8 @@ absl::Status LogFiles::Open(uint32_t end, bool archive) {
   for (int left = kTries; left > 0; --left) {
     const absl::StatusOr<std::vector<std::string>> names = files_.List(directory_);
     if (!names.ok()) return names.status();
+    status = CheckFinished(*names, directory_);
+    if (!status.ok()) return status;
     Take(*names, end, archive);
     status = CheckComplete();
     if (!status.ok()) {

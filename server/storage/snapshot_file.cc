@@ -1,5 +1,7 @@
 #include "server/storage/snapshot_file.h"
 
+#include <cinttypes>
+#include <cstdio>
 #include <utility>
 
 #include "server/base/check.h"
@@ -13,8 +15,12 @@ constexpr size_t kBatchBytes = 256u << 10;
 // Synced after so much, so that no single sync keeps the disk from the log for long.
 constexpr uint64_t kSyncBytes = 4u << 20;
 
-std::string TemporaryOf(const std::string& path) {
-  return path + ".tmp";
+// Of a daemon's snapshot there is one at a time, and what a crash leaves of it has to be known.
+std::string TemporaryOf(const std::string& path, SnapshotKind kind, uint64_t salt) {
+  if (kind == SnapshotKind::kSnapshot) return path + ".tmp";
+  char unique[24];
+  std::snprintf(unique, sizeof unique, ".%016" PRIx64 ".tmp", salt);
+  return path + unique;
 }
 
 }  // namespace
@@ -23,19 +29,19 @@ SnapshotWriter::SnapshotWriter(Files& files, std::string path, SnapshotKind kind
                                const SegmentHeader& segment)
     : files_(files),
       path_(std::move(path)),
+      temporary_path_(TemporaryOf(path_, kind, segment.salt)),
       kind_(kind),
       header_(segment),
       batch_(kBatchHeaderBytes, '\0') {}
 
 SnapshotWriter::~SnapshotWriter() {
-  if (file_ != nullptr && !finished_) files_.Remove(TemporaryOf(path_)).IgnoreError();
+  if (file_ != nullptr && !finished_) files_.Remove(temporary_path_).IgnoreError();
 }
 
 absl::StatusOr<std::unique_ptr<SnapshotWriter>> SnapshotWriter::Create(
     Files& files, std::string path, SnapshotKind kind, const SegmentHeader& segment) {
   std::unique_ptr<SnapshotWriter> writer(new SnapshotWriter(files, std::move(path), kind, segment));
-  absl::StatusOr<std::unique_ptr<File>> file =
-      files.Open(TemporaryOf(writer->path_), OpenMode::kAnew);
+  absl::StatusOr<std::unique_ptr<File>> file = files.Open(writer->temporary_path_, OpenMode::kAnew);
   if (!file.ok()) return file.status();
   writer->file_ = *std::move(file);
   return writer;
@@ -73,7 +79,7 @@ absl::Status SnapshotWriter::Finish() {
   header_.segment_bytes = offset_bytes_;
   if (status.ok()) status = WriteFully(*file_, 0, EncodeSnapshotHeader(header_, kind_));
   if (status.ok()) status = file_->Sync();
-  if (status.ok()) status = files_.Rename(TemporaryOf(path_), path_);
+  if (status.ok()) status = files_.Rename(temporary_path_, path_);
   if (!status.ok()) return status;
   finished_ = true;
   return files_.SyncDirectory(ParentDirectory(path_));

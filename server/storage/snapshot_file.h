@@ -49,6 +49,7 @@ class SnapshotWriter {
 
   Files& files_;
   const std::string path_;
+  const std::string temporary_path_;
   const SnapshotKind kind_;
   SegmentHeader header_;
   std::unique_ptr<File> file_;
