@@ -87,6 +87,22 @@ absl::StatusOr<SegmentHeader> Read(Files& files, const std::string& file, std::s
                       });
 }
 
+// An empty directory, with what makes it a daemon's. The secrets are the last.
+absl::StatusOr<BackupContent> Fill(Files& files, DataDirectory& directory,
+                                   const SegmentHeader& header, const Engine& engine,
+                                   const std::string& secrets) {
+  const auto segment = MakeSegment(files, directory.path(), header);
+  if (!segment.ok()) return segment.status();
+  const std::string path = JoinPath(directory.path(), SnapshotFileName(header.segment_number));
+  const auto writer = SnapshotWriter::Create(files, path, SnapshotKind::kSnapshot, header);
+  if (!writer.ok()) return writer.status();
+  BackupContent content{header.first_sequence, 0, header.mark, header.epoch};
+  absl::Status status = SaveTo(engine, **writer, &content.entries);
+  if (status.ok()) status = directory.WriteSecrets(secrets);
+  if (!status.ok()) return status;
+  return content;
+}
+
 }  // namespace
 
 absl::StatusOr<BackupContent> MakeBackup(Files& files, const std::string& directory,
@@ -130,6 +146,7 @@ absl::StatusOr<BackupContent> MakeMovingBackup(Files& files, const std::string& 
 
 absl::StatusOr<BackupContent> RestoreBackup(Files& files, const std::string& file,
                                             const std::string& directory, uint64_t segment_bytes,
+                                            const CheckSecrets& check_secrets,
                                             const std::function<uint64_t()>& random) {
   std::string secrets;
   Engine engine(EngineOptions{.index_seed = random()});
@@ -141,27 +158,19 @@ absl::StatusOr<BackupContent> RestoreBackup(Files& files, const std::string& fil
   if (status.ok()) {
     status = replay.Mark(MarkPlace::kSnapshotEnd, header->first_sequence, header->mark);
   }
+  if (status.ok()) status = check_secrets(secrets);
   if (!status.ok()) return status;
 
-  const auto held = DataDirectory::Open(files, directory);
+  const auto held = DataDirectory::OpenToRestore(files, directory);
   if (!held.ok()) return held.status();
-  const absl::StatusOr<std::vector<std::string>> names = files.List(directory);
-  if (!names.ok()) return names.status();
-  if (names->size() > 1) {  // the lock
-    return absl::AlreadyExistsError(directory + " is not empty");
-  }
-  status = (*held)->WriteSecrets(secrets);
-  if (!status.ok()) return status;
   header->salt = random();
   header->segment_bytes = segment_bytes;
-  const auto segment = MakeSegment(files, directory, *header);
-  if (!segment.ok()) return segment.status();
-  auto writer =
-      SnapshotWriter::Create(files, JoinPath(directory, SnapshotFileName(header->segment_number)),
-                             SnapshotKind::kSnapshot, *header);
-  if (!writer.ok()) return writer.status();
-  BackupContent content{header->first_sequence, 0, header->mark, header->epoch};
-  status = SaveTo(engine, **writer, &content.entries);
+  absl::StatusOr<BackupContent> content = Fill(files, **held, *header, engine, secrets);
+  if (!content.ok()) {
+    (*held)->GiveUpRestore().IgnoreError();
+    return content;
+  }
+  status = (*held)->FinishRestore();
   if (!status.ok()) return status;
   return content;
 }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -41,10 +42,15 @@ absl::StatusOr<BackupContent> MakeMovingBackup(Files& files, const std::string& 
                                                const std::string& file,
                                                const std::function<uint64_t()>& random);
 
-// `directory` must be empty or not there. All of the backup is checked, its digest too, before
-// anything is written.
+// Says what is wrong with the content of `secrets`, which storage does not know.
+using CheckSecrets = std::function<absl::Status(std::string_view secrets)>;
+
+// `directory` must be empty, not there, or left by a restore that stopped half-way. All of the
+// backup is checked, its digest and secrets too, before anything is written. What fails later is
+// taken away again; whatever stops in between leaves a directory from which no daemon starts.
 absl::StatusOr<BackupContent> RestoreBackup(Files& files, const std::string& file,
                                             const std::string& directory, uint64_t segment_bytes,
+                                            const CheckSecrets& check_secrets,
                                             const std::function<uint64_t()>& random);
 
 }  // namespace anteroom::storage

@@ -11,6 +11,7 @@
 namespace anteroom::storage {
 namespace {
 
+constexpr char kRestoringName[] = "restoring";
 constexpr std::string_view kTemporarySuffix = ".tmp";
 
 // Whether a crash of ours may have left this name: secrets, a segment or a snapshot half made.
@@ -26,7 +27,74 @@ bool IsLeftover(std::string_view name) {
 DataDirectory::DataDirectory(Files& files, std::string path, std::unique_ptr<FileLock> lock)
     : files_(files), path_(std::move(path)), lock_(std::move(lock)) {}
 
+absl::Status CheckFinished(const std::vector<std::string>& names, const std::string& directory) {
+  if (std::find(names.begin(), names.end(), kRestoringName) == names.end()) {
+    return absl::OkStatus();
+  }
+  return FailureStatus(
+      FailureKind::kUnfinished,
+      "the restore into " + directory + " was not finished: restore the backup into it once more");
+}
+
 absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(Files& files, std::string path) {
+  absl::StatusOr<std::unique_ptr<DataDirectory>> taken = Take(files, std::move(path));
+  if (!taken.ok()) return taken;
+  const absl::StatusOr<std::vector<std::string>> names = files.List((*taken)->path_);
+  if (!names.ok()) return names.status();
+  const absl::Status finished = CheckFinished(*names, (*taken)->path_);
+  if (!finished.ok()) return finished;
+  return taken;
+}
+
+absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::OpenToRestore(Files& files,
+                                                                            std::string path) {
+  absl::StatusOr<std::unique_ptr<DataDirectory>> taken = Take(files, std::move(path));
+  if (!taken.ok()) return taken;
+  DataDirectory& directory = **taken;
+  const absl::StatusOr<std::vector<std::string>> names = files.List(directory.path_);
+  if (!names.ok()) return names.status();
+  if (!CheckFinished(*names, directory.path_).ok()) {
+    const absl::Status removed = directory.RemoveRestored();
+    if (!removed.ok()) return removed;
+  } else if (names->size() > 1) {  // the lock
+    return absl::AlreadyExistsError(directory.path_ + " is not empty");
+  }
+  const auto mark = files.Open(JoinPath(directory.path_, kRestoringName), OpenMode::kAnew);
+  if (!mark.ok()) return mark.status();
+  const absl::Status status = files.SyncDirectory(directory.path_);
+  if (!status.ok()) return status;
+  return taken;
+}
+
+absl::Status DataDirectory::FinishRestore() {
+  const absl::Status status = files_.Remove(JoinPath(path_, kRestoringName));
+  return status.ok() ? files_.SyncDirectory(path_) : status;
+}
+
+absl::Status DataDirectory::GiveUpRestore() {
+  const absl::Status status = RemoveRestored();
+  return status.ok() ? FinishRestore() : status;
+}
+
+// All that a restore makes, but for the mark that says so. The secrets first: a log without them
+// is refused by every daemon.
+absl::Status DataDirectory::RemoveRestored() {
+  absl::StatusOr<std::vector<std::string>> names = files_.List(path_);
+  if (!names.ok()) return names.status();
+  std::stable_partition(names->begin(), names->end(),
+                        [](const std::string& name) { return name == kSecretsName; });
+  for (const std::string& name : *names) {
+    const bool restored = name == kSecretsName || IsLeftover(name) ||
+                          ParseSegmentFileName(name).has_value() ||
+                          ParseSnapshotFileName(name).has_value();
+    if (!restored) continue;
+    const absl::Status removed = files_.Remove(JoinPath(path_, name));
+    if (!removed.ok()) return removed;
+  }
+  return files_.SyncDirectory(path_);
+}
+
+absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Take(Files& files, std::string path) {
   const absl::StatusOr<bool> made = files.MakeDirectory(path);
   if (!made.ok()) return made.status();
   absl::StatusOr<std::unique_ptr<FileLock>> lock = files.Lock(JoinPath(path, kLockName));
@@ -76,10 +144,9 @@ absl::Status DataDirectory::WriteSecrets(std::string_view bytes) {
     return absl::InvalidArgumentError("too many secrets");
   const std::string file_path = JoinPath(path_, kSecretsName);
   const std::string temporary_path = file_path + std::string(kTemporarySuffix);
-  const absl::StatusOr<std::unique_ptr<File>> file = files_.Open(temporary_path, OpenMode::kCreate);
+  const absl::StatusOr<std::unique_ptr<File>> file = files_.Open(temporary_path, OpenMode::kAnew);
   if (!file.ok()) return file.status();
-  absl::Status status = (*file)->Truncate(0);
-  if (status.ok()) status = WriteFully(**file, 0, bytes);
+  absl::Status status = WriteFully(**file, 0, bytes);
   if (status.ok()) status = (*file)->Sync();
   if (!status.ok()) {
     files_.Remove(temporary_path).IgnoreError();

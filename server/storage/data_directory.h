@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -28,6 +29,9 @@ namespace anteroom::storage {
 inline constexpr char kLockName[] = "lock";
 inline constexpr char kSecretsName[] = "secrets";
 
+// kUnfinished when these names of a directory's files are of a restore that stopped half-way.
+absl::Status CheckFinished(const std::vector<std::string>& names, const std::string& directory);
+
 // The secrets of a directory, exactly as they were stored; kNotFound when there are none. Takes no
 // lock.
 absl::StatusOr<std::string> ReadSecrets(Files& files, const std::string& directory);
@@ -37,7 +41,16 @@ class DataDirectory {
  public:
   // Makes the directory (0700; its parent must exist) when it is not there, takes the lock, and
   // removes the temporary files that a crash left. kInUse when another process holds it.
+  // kUnfinished when a restore stopped half-way there.
   static absl::StatusOr<std::unique_ptr<DataDirectory>> Open(Files& files, std::string path);
+
+  // For a restore: the same, and the directory is empty but for the lock, made so when a restore
+  // stopped half-way there. From here to FinishRestore it is unfinished, on disk.
+  static absl::StatusOr<std::unique_ptr<DataDirectory>> OpenToRestore(Files& files,
+                                                                      std::string path);
+  absl::Status FinishRestore();
+  // Takes all away that a restore has made.
+  absl::Status GiveUpRestore();
 
   const std::string& path() const { return path_; }
 
@@ -53,6 +66,8 @@ class DataDirectory {
   absl::StatusOr<bool> HasLog();
 
  private:
+  static absl::StatusOr<std::unique_ptr<DataDirectory>> Take(Files& files, std::string path);
+  absl::Status RemoveRestored();
   DataDirectory(Files& files, std::string path, std::unique_ptr<FileLock> lock);
 
   Files& files_;

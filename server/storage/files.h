@@ -25,6 +25,7 @@ enum class OpenMode {
   kRead,       // must exist
   kReadWrite,  // must exist
   kCreate,     // read and write; made (0600) when it is not there
+  kAnew,       // read and write; made (0600), whatever had the name before is removed
 };
 
 // An open file. Closed by its destructor.
@@ -73,6 +74,8 @@ class Files {
   // Takes the kernel's lock on the file, made when it is not there; a file left behind by a dead
   // process is no obstacle. kInUse, naming the holder's process id, when another holds it.
   virtual absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path) = 0;
+  // Whether somebody holds it. False when it is not there.
+  virtual absl::StatusOr<bool> IsLocked(const std::string& path) = 0;
 };
 
 // Writes all of it, however short the single writes are.

@@ -25,6 +25,14 @@ absl::StatusOr<std::unique_ptr<SegmentReader>> SegmentReader::Open(Files& files,
   return std::unique_ptr<SegmentReader>(new SegmentReader(*std::move(file), *size));
 }
 
+absl::Status SegmentReader::LookAgain() {
+  std::string().swap(window_);
+  const absl::StatusOr<uint64_t> size = file_->SizeBytes();
+  if (!size.ok()) return size.status();
+  file_bytes_ = *size;
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::string_view> SegmentReader::Read(uint64_t offset_bytes, size_t bytes) {
   CHECK(bytes <= kReadBytesMax);
   const bool inside = offset_bytes >= window_offset_bytes_ &&

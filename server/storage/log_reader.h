@@ -27,6 +27,9 @@ class SegmentReader {
 
   uint64_t file_bytes() const { return file_bytes_; }
 
+  // Forgets what it has read, and takes the file's size anew.
+  absl::Status LookAgain();
+
   // `bytes` at `offset_bytes`, at most kReadBytesMax. They live until the next call.
   absl::StatusOr<std::string_view> Read(uint64_t offset_bytes, size_t bytes);
 
@@ -54,7 +57,7 @@ class SegmentReader {
   SegmentReader(std::unique_ptr<File> file, uint64_t file_bytes);
 
   const std::unique_ptr<File> file_;
-  const uint64_t file_bytes_;
+  uint64_t file_bytes_;
   std::string window_;
   uint64_t window_offset_bytes_ = 0;
 };

@@ -7,6 +7,8 @@
 
 #include "server/base/canary.h"
 #include "server/base/check.h"
+#include "server/storage/data_directory.h"
+#include "server/storage/log_files.h"
 #include "server/storage/log_reader.h"
 #include "server/storage/snapshot_file.h"
 #include "server/storage/storage_status.h"
@@ -32,12 +34,15 @@ class Recovery {
  public:
   Recovery(Files& files, const std::string& directory, const RecoveryOptions& options,
            LogVisitor& visitor)
-      : files_(files), directory_(directory), options_(options), visitor_(visitor) {}
+      : files_(files),
+        directory_(directory),
+        options_(options),
+        visitor_(visitor),
+        log_files_(files, directory) {}
 
   absl::StatusOr<RecoveredLog> Run();
 
  private:
-  absl::Status ListFiles();
   absl::Status ReadNewestSnapshot();
   absl::Status FindLastInUse();
   absl::Status ReadSegment(uint32_t number);
@@ -46,6 +51,10 @@ class Recovery {
   absl::Status TakeBatch(const ParsedBatch& batch);
   absl::Status TakeRecords(const ParsedBatch& batch);
   absl::Status JudgeTail(SegmentReader& reader);
+  absl::Status JudgeBytesAfterEnd(SegmentReader& reader, const SegmentReader::NonZeroRange& rest);
+  absl::StatusOr<bool> GoesOn();
+  absl::StatusOr<bool> GoesOnIn(SegmentReader& spare, uint32_t number);
+  absl::StatusOr<bool> IsRunning();
   absl::Status CheckSpare(uint32_t number);
   absl::Status CheckAfterClosed();
   absl::Status CutTornHeader();
@@ -53,6 +62,7 @@ class Recovery {
   absl::Status Mend();
   absl::Status Moved() const;
 
+  const std::vector<uint32_t>& segments() const { return log_files_.segments(); }
   bool in_last() const { return header_.segment_number == last_in_use_; }
   std::string path(const std::string& name) const { return JoinPath(directory_, name); }
   absl::Status Damage(std::string_view why) const { return DamageStatus(name_, offset_, why); }
@@ -62,8 +72,7 @@ class Recovery {
   const RecoveryOptions options_;
   LogVisitor& visitor_;
 
-  std::vector<uint32_t> segments_;  // from the first that is needed on
-  uint32_t snapshot_ = 0;           // number of the newest; 0: there is none
+  LogFiles log_files_;
   SegmentHeader snapshot_header_;
   uint32_t last_in_use_ = 0;
   uint32_t torn_header_ = 0;           // number of a spare whose header is torn
@@ -81,12 +90,14 @@ class Recovery {
 };
 
 absl::StatusOr<RecoveredLog> Recovery::Run() {
-  absl::Status status = ListFiles();
+  absl::Status status = log_files_.Open(options_.until_segment.value_or(kSegmentNumberMax),
+                                        options_.archive);  // A
   if (!status.ok()) return status;
-  if (segments_.empty()) return log_;
+  if (segments().empty()) return log_;
+  log_.snapshot_number = log_files_.snapshot();
   status = FindLastInUse();
   if (status.ok()) status = ReadNewestSnapshot();
-  for (const uint32_t number : segments_) {
+  for (const uint32_t number : segments()) {
     if (!status.ok()) return status;
     status = number <= last_in_use_ ? ReadSegment(number) : CheckSpare(number);
   }
@@ -102,50 +113,18 @@ absl::StatusOr<RecoveredLog> Recovery::Run() {
   return log_;
 }
 
-// A: the numbers of the segments follow one another, from that of the newest snapshot or from 1.
-// What the snapshot covers is not looked at: it may be going away.
-absl::Status Recovery::ListFiles() {
-  const absl::StatusOr<std::vector<std::string>> names = files_.List(directory_);
-  if (!names.ok()) return names.status();
-  const uint32_t end = options_.until_segment.value_or(kSegmentNumberMax);
-  for (const std::string& name : *names) {
-    const std::optional<uint32_t> segment = ParseSegmentFileName(name);
-    if (segment.has_value() && *segment <= end) segments_.push_back(*segment);
-    const std::optional<uint32_t> snapshot = ParseSnapshotFileName(name);
-    if (!snapshot.has_value() || *snapshot > end) continue;
-    if (snapshot_ == 0 || !options_.archive) snapshot_ = *snapshot;
-  }
-  // The names come in order. What goes back to the very first segment needs no snapshot.
-  if (options_.archive && !segments_.empty() && segments_.front() == 1) snapshot_ = 0;
-  log_.snapshot_number = snapshot_;
-  const uint32_t first = std::max(snapshot_, 1U);
-  segments_.erase(segments_.begin(), std::lower_bound(segments_.begin(), segments_.end(), first));
-  if (snapshot_ != 0 && segments_.empty()) {
-    return DamageStatus(SegmentFileName(first), 0,
-                        "the segment is missing, " + SnapshotFileName(first) + " is there");
-  }
-  uint32_t expected = first;
-  for (const uint32_t number : segments_) {
-    if (number != expected) {
-      return DamageStatus(SegmentFileName(expected), 0,
-                          "the segment is missing, " + SegmentFileName(number) + " is there");
-    }
-    ++expected;
-  }
-  return absl::OkStatus();
-}
-
 // U: every byte of the newest snapshot is right, or it is damage; older ones are not looked at.
 absl::Status Recovery::ReadNewestSnapshot() {
-  if (snapshot_ == 0) return absl::OkStatus();
-  const std::string name = SnapshotFileName(snapshot_);
-  absl::StatusOr<SegmentHeader> header =
-      ReadSnapshot(files_, path(name), SnapshotKind::kSnapshot, [this](const auto& entries) {
+  const uint32_t number = log_files_.snapshot();
+  if (number == 0) return absl::OkStatus();
+  const std::string name = SnapshotFileName(number);
+  absl::StatusOr<SegmentHeader> header = ReadSnapshot(
+      log_files_.snapshot_reader(), name, SnapshotKind::kSnapshot, [this](const auto& entries) {
         log_.snapshot_entry_count += entries.size();
         return visitor_.SnapshotEntries(entries);
       });
   if (!header.ok()) return header.status();
-  if (header->segment_number != snapshot_) {
+  if (header->segment_number != number) {
     return DamageStatus(name, 0,
                         "the snapshot is number " + std::to_string(header->segment_number));
   }
@@ -162,27 +141,30 @@ absl::Status Recovery::ReadNewestSnapshot() {
 // A segment is in use when its header is not all zero; those after the last are spares. One whose
 // header was being written at a crash is still a spare: its header is synced before anything else.
 absl::Status Recovery::FindLastInUse() {
-  for (const uint32_t number : segments_) {
-    const absl::StatusOr<std::unique_ptr<SegmentReader>> reader =
-        SegmentReader::Open(files_, path(SegmentFileName(number)));
+  for (const uint32_t number : segments()) {
+    const absl::StatusOr<SegmentReader*> reader = log_files_.Segment(number);
     if (!reader.ok()) return reader.status();
     const absl::StatusOr<std::string_view> header = (*reader)->Read(0, kSegmentHeaderBytes);
     if (!header.ok()) return header.status();
-    if (IsAllZero(*header)) continue;
-    last_in_use_ = number;
-    torn_header_ = 0;
-    const absl::Status decoded = DecodeSegmentHeader(*header, SegmentFileName(number)).status();
-    if (number == segments_.front() || KindOf(decoded) != FailureKind::kDamaged) continue;
-    const absl::StatusOr<SegmentReader::NonZeroRange> rest =
-        (*reader)->FindNonZero(kSegmentHeaderBytes);
-    if (!rest.ok()) return rest.status();
-    if (rest->empty()) torn_header_ = number;
+    if (!IsAllZero(*header)) {
+      last_in_use_ = number;
+      torn_header_ = 0;
+      const absl::Status decoded = DecodeSegmentHeader(*header, SegmentFileName(number)).status();
+      if (number != segments().front() && KindOf(decoded) == FailureKind::kDamaged) {
+        const absl::StatusOr<SegmentReader::NonZeroRange> rest =
+            (*reader)->FindNonZero(kSegmentHeaderBytes);
+        if (!rest.ok()) return rest.status();
+        if (rest->empty()) torn_header_ = number;
+      }
+    }
+    const absl::Status forgotten = (*reader)->LookAgain();
+    if (!forgotten.ok()) return forgotten;
   }
   if (torn_header_ != 0) --last_in_use_;
   // B: the very first segment has its header from the moment it has its name, and that with which a
   // snapshot goes on had it before the snapshot was made.
   if (last_in_use_ == 0) {
-    return DamageStatus(SegmentFileName(segments_.front()), 0, "the segment has no header");
+    return DamageStatus(SegmentFileName(segments().front()), 0, "the segment has no header");
   }
   return absl::OkStatus();
 }
@@ -192,12 +174,12 @@ absl::Status Recovery::ReadSegment(uint32_t number) {
   name_ = SegmentFileName(number);
   offset_ = 0;
   last_batch_offset_ = 0;
-  absl::StatusOr<std::unique_ptr<SegmentReader>> reader = SegmentReader::Open(files_, path(name_));
+  const absl::StatusOr<SegmentReader*> reader = log_files_.Segment(number);
   if (!reader.ok()) return reader.status();
   absl::Status status = ReadHeader(number, **reader);
   if (!status.ok()) return status;
   // G: the one before says that it goes on here.
-  if (number > segments_.front() &&
+  if (number > segments().front() &&
       (!after_closed || header_.segment_bytes < next_segment_bytes_)) {
     return Damage("the segment before it does not lead to it");
   }
@@ -208,8 +190,9 @@ absl::Status Recovery::ReadSegment(uint32_t number) {
   offset_ = kSegmentHeaderBytes;
   if (options_.until_segment == number) return absl::OkStatus();
   status = ReadBatches(**reader);
-  if (!status.ok()) return status;
-  return JudgeTail(**reader);
+  if (status.ok()) status = JudgeTail(**reader);
+  if (!in_last()) log_files_.Close(number);
+  return status;
 }
 
 absl::Status Recovery::ReadHeader(uint32_t number, SegmentReader& reader) {
@@ -229,17 +212,17 @@ absl::Status Recovery::ReadHeader(uint32_t number, SegmentReader& reader) {
     return Damage("the segment begins at record " + std::to_string(header_.first_sequence) + ", " +
                   std::to_string(log_.next_sequence) + " is the next");
   }
-  if (number > segments_.front() &&
+  if (number > segments().front() &&
       (header_.log_id != previous.log_id || header_.kind != previous.kind)) {
     return Damage("the segment belongs to another log");
   }
   // V: it is the very segment with which the snapshot goes on.
-  if (number == snapshot_ &&
+  if (number == log_files_.snapshot() &&
       (header_.salt != snapshot_header_.salt || header_.log_id != snapshot_header_.log_id ||
        header_.kind != snapshot_header_.kind || header_.epoch != snapshot_header_.epoch ||
        header_.token_key_id != snapshot_header_.token_key_id ||
        header_.mark != snapshot_header_.mark)) {
-    return Damage("it is not the segment with which " + SnapshotFileName(snapshot_) + " goes on");
+    return Damage("it is not the segment with which " + SnapshotFileName(number) + " goes on");
   }
   // F: a cut-short file can only be the last; a longer one was not written by this program.
   const bool right_size = reader.file_bytes() == header_.segment_bytes ||
@@ -345,25 +328,79 @@ absl::Status Recovery::JudgeTail(SegmentReader& reader) {
     if (short_file) log_.torn_end = TornEnd{name_, offset_, 0};  // O
     return absl::OkStatus();                                     // N
   }
+  return JudgeBytesAfterEnd(reader, *rest);
+}
+
+// Beside a daemon that is writing, what was read of a batch in flight is in pieces. It writes one
+// after the other, so where a later one was found all of this one is there by now. And when it is
+// whole now, it was no damage and no torn end, but what came after the log's end of a moment ago.
+absl::Status Recovery::JudgeBytesAfterEnd(SegmentReader& reader,
+                                          const SegmentReader::NonZeroRange& rest) {
   const absl::StatusOr<std::optional<uint64_t>> later =
       reader.FindBatch(offset_, header_.segment_bytes, header_.salt);
   if (!later.ok()) return later.status();
+  if (options_.mode == RecoveryMode::kInspect) {  // X
+    const absl::StatusOr<bool> goes_on = GoesOn();
+    if (!goes_on.ok()) return goes_on.status();
+    if (*goes_on) return absl::OkStatus();
+  }
   if (later->has_value() && !ANTEROOM_CANARY(kDamageTakenForTorn)) {  // P
     return Damage("invalid bytes, and a valid batch after them at byte " + std::to_string(**later));
   }
-  log_.torn_end = TornEnd{name_, offset_, rest->end_bytes - offset_};  // Q
+  const absl::StatusOr<bool> running = IsRunning();
+  if (!running.ok()) return running.status();
   log_.clean_stop = false;
+  if (!*running) log_.torn_end = TornEnd{name_, offset_, rest.end_bytes - offset_};  // Q
   return absl::OkStatus();
+}
+
+// Whether by now the last segment has a batch where it had none.
+absl::StatusOr<bool> Recovery::GoesOn() {
+  const absl::StatusOr<SegmentReader*> reader = log_files_.Segment(header_.segment_number);
+  if (!reader.ok()) return reader.status();
+  const absl::StatusOr<std::optional<ParsedBatch>> batch =
+      (*reader)->ReadBatch(offset_, header_.segment_bytes, header_.salt);
+  if (!batch.ok()) return batch.status();
+  if (!batch->has_value() || (*batch)->first_sequence != log_.next_sequence) return false;
+  log_.clean_stop = false;
+  return true;
+}
+
+// Whether by now the log has come to what was a spare.
+absl::StatusOr<bool> Recovery::GoesOnIn(SegmentReader& spare, uint32_t number) {
+  absl::Status status = spare.LookAgain();
+  if (!status.ok()) return status;
+  const absl::StatusOr<std::string_view> bytes = spare.Read(0, kSegmentHeaderBytes);
+  if (!bytes.ok()) return bytes.status();
+  const absl::StatusOr<SegmentHeader> header = DecodeSegmentHeader(*bytes, SegmentFileName(number));
+  if (!header.ok() || header->segment_number != number || header->log_id != header_.log_id ||
+      header->first_sequence < log_.next_sequence) {
+    return false;
+  }
+  return closed_ ? absl::StatusOr<bool>(true) : GoesOn();
+}
+
+// Whether a daemon may be writing to what is being looked at.
+absl::StatusOr<bool> Recovery::IsRunning() {
+  if (options_.mode == RecoveryMode::kMend) return false;
+  return files_.IsLocked(path(kLockName));
 }
 
 // After the last segment in use there are only zeros, or the pieces of a header.
 absl::Status Recovery::CheckSpare(uint32_t number) {
   const std::string name = SegmentFileName(number);
-  const absl::StatusOr<std::unique_ptr<SegmentReader>> reader =
-      SegmentReader::Open(files_, path(name));
+  const absl::StatusOr<SegmentReader*> reader = log_files_.Segment(number);
   if (!reader.ok()) return reader.status();
   const absl::StatusOr<SegmentReader::NonZeroRange> bytes = (*reader)->FindNonZero(0);
   if (!bytes.ok()) return bytes.status();
+  if (!bytes->empty() && options_.mode == RecoveryMode::kInspect) {  // Y
+    const absl::StatusOr<bool> goes_on = GoesOnIn(**reader, number);
+    if (!goes_on.ok()) return goes_on.status();
+    if (*goes_on) {
+      spare_bytes_.push_back((*reader)->file_bytes());
+      return absl::OkStatus();
+    }
+  }
   if (number == torn_header_) {
     // S: only after a closed segment is a header ever written.
     if (!closed_) return DamageStatus(name, 0, "the segment header is invalid");
@@ -373,15 +410,19 @@ absl::Status Recovery::CheckSpare(uint32_t number) {
     return DamageStatus(name, bytes->begin_bytes, "bytes in a segment that was not in use yet");
   }
   spare_bytes_.push_back((*reader)->file_bytes());
-  if (spare_bytes_.back() > kSegmentBytesMax) {
-    return DamageStatus(name, kSegmentBytesMax, "the file is too large for a segment");
-  }
+  log_files_.Close(number);
   return absl::OkStatus();
 }
 
 // T: when the last segment is closed, the next one had been reserved in full before.
 absl::Status Recovery::CheckAfterClosed() {
   if (!closed_) return absl::OkStatus();
+  if (spare_bytes_.empty() && options_.mode == RecoveryMode::kInspect) {
+    // It was made after the files were listed.
+    const absl::StatusOr<bool> later = log_files_.HasLaterThan(header_.segment_number);
+    if (!later.ok()) return later.status();
+    if (*later) return absl::OkStatus();
+  }
   const std::string next_name = SegmentFileName(header_.segment_number + 1);
   if (spare_bytes_.empty()) {
     return DamageStatus(next_name, 0, "the segment is missing, " + name_ + " leads to it");

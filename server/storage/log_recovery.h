@@ -5,8 +5,9 @@
 //   class Replay : public LogVisitor { ... };
 //   absl::StatusOr<RecoveredLog> log = RecoverLog(files, "anteroom-data", options, replay);
 //
-// kInspect changes nothing and takes no lock (`log check`, `log dump`); beside a daemon that is
-// writing it may see a torn end where there will be none. kMend is the daemon's start: the caller
+// kInspect changes nothing (`log check`, `log dump`). Beside a daemon that is writing it ends where
+// the log ended at some moment after the call: what it sees in pieces there is looked at once more,
+// and what goes while it reads is open already. kMend is the daemon's start: the caller
 // holds the lock (DataDirectory); what was read is put on disk for good before the call returns, so
 // that answers may rest on it, and a torn end is zeroed and synced. A crash at any moment of it,
 // again and again, leaves the same records.

@@ -26,10 +26,9 @@ absl::StatusOr<std::unique_ptr<File>> MakeSegment(Files& files, const std::strin
                                                   const SegmentHeader& header) {
   const std::string path = JoinPath(directory, SegmentFileName(header.segment_number));
   const std::string temporary_path = path + ".tmp";
-  absl::StatusOr<std::unique_ptr<File>> file = files.Open(temporary_path, OpenMode::kCreate);
+  absl::StatusOr<std::unique_ptr<File>> file = files.Open(temporary_path, OpenMode::kAnew);
   if (!file.ok()) return file.status();
-  absl::Status status = (*file)->Truncate(0);
-  if (status.ok()) status = (*file)->Reserve(header.segment_bytes);
+  absl::Status status = (*file)->Reserve(header.segment_bytes);
   if (status.ok()) status = WriteFully(**file, 0, EncodeSegmentHeader(header));
   if (status.ok()) status = (*file)->Sync();
   if (!status.ok()) {

@@ -125,8 +125,22 @@ absl::StatusOr<std::unique_ptr<File>> PosixFiles::Open(const std::string& path, 
   int flags = O_RDONLY;
   if (mode == OpenMode::kReadWrite) flags = O_RDWR;
   if (mode == OpenMode::kCreate) flags = O_RDWR | O_CREAT;
-  absl::StatusOr<Descriptor> descriptor = OpenDescriptor(path, flags);
+  if (mode == OpenMode::kAnew) {
+    // Somebody may have prepared a file that others can read, or a link to one.
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return ErrnoStatus(errno, "remove " + path);
+    flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
+  }
+  // A pipe would be waited for until somebody opens its other end.
+  absl::StatusOr<Descriptor> descriptor = OpenDescriptor(path, flags | O_NONBLOCK);
   if (!descriptor.ok()) return descriptor.status();
+  struct stat info;
+  if (::fstat(descriptor->get(), &info) != 0) return ErrnoStatus(errno, "stat " + path);
+  if (!S_ISREG(info.st_mode)) {
+    return FailureStatus(FailureKind::kDamaged, "damaged: " + path + " is no regular file");
+  }
+  if (mode == OpenMode::kAnew && ::fchmod(descriptor->get(), 0600) != 0) {
+    return ErrnoStatus(errno, "set the mode of " + path);
+  }
   return std::make_unique<PosixFile>(path, *std::move(descriptor));
 }
 
@@ -194,7 +208,16 @@ absl::StatusOr<std::unique_ptr<FileLock>> PosixFiles::Lock(const std::string& pa
   absl::StatusOr<Descriptor> descriptor = OpenDescriptor(path, O_RDWR | O_CREAT);
   if (!descriptor.ok()) return descriptor.status();
   const int fd = descriptor->get();
-  if (RetryInterrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) != 0) {
+  const auto take = [&] {
+    return RetryInterrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); });
+  };
+  // Who only asks (IsLocked) holds it for a moment.
+  int result = take();
+  for (int left = 20; result != 0 && errno == EWOULDBLOCK && left > 0; --left) {
+    ::usleep(1000);
+    result = take();
+  }
+  if (result != 0) {
     if (errno != EWOULDBLOCK) return ErrnoStatus(errno, "lock " + path);
     return FailureStatus(FailureKind::kInUse, path + " is held by " + HolderIn(fd));
   }
@@ -204,6 +227,18 @@ absl::StatusOr<std::unique_ptr<FileLock>> PosixFiles::Lock(const std::string& pa
   // The text only helps people; on a full disk the lock holds without it.
   if (!status.ok() && KindOf(status) != FailureKind::kNoSpace) return status;
   return std::make_unique<PosixLock>(std::move(file));
+}
+
+absl::StatusOr<bool> PosixFiles::IsLocked(const std::string& path) {
+  const absl::StatusOr<Descriptor> descriptor = OpenDescriptor(path, O_RDONLY | O_NONBLOCK);
+  if (!descriptor.ok()) {
+    if (KindOf(descriptor.status()) == FailureKind::kNotFound) return false;
+    return descriptor.status();
+  }
+  const int fd = descriptor->get();
+  if (RetryInterrupted([&] { return ::flock(fd, LOCK_SH | LOCK_NB); }) == 0) return false;
+  if (errno == EWOULDBLOCK) return true;
+  return ErrnoStatus(errno, "look at the lock " + path);
 }
 
 }  // namespace anteroom::storage

@@ -26,6 +26,7 @@ class PosixFiles : public Files {
   absl::StatusOr<bool> MakeDirectory(const std::string& directory) override;
   absl::Status SyncDirectory(const std::string& directory) override;
   absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
+  absl::StatusOr<bool> IsLocked(const std::string& path) override;
 };
 
 }  // namespace anteroom::storage

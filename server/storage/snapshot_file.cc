@@ -1,9 +1,10 @@
 #include "server/storage/snapshot_file.h"
 
+#include <cinttypes>
+#include <cstdio>
 #include <utility>
 
 #include "server/base/check.h"
-#include "server/storage/log_reader.h"
 #include "server/storage/storage_status.h"
 
 namespace anteroom::storage {
@@ -14,8 +15,12 @@ constexpr size_t kBatchBytes = 256u << 10;
 // Synced after so much, so that no single sync keeps the disk from the log for long.
 constexpr uint64_t kSyncBytes = 4u << 20;
 
-std::string TemporaryOf(const std::string& path) {
-  return path + ".tmp";
+// Of a daemon's snapshot there is one at a time, and what a crash leaves of it has to be known.
+std::string TemporaryOf(const std::string& path, SnapshotKind kind, uint64_t salt) {
+  if (kind == SnapshotKind::kSnapshot) return path + ".tmp";
+  char unique[24];
+  std::snprintf(unique, sizeof unique, ".%016" PRIx64 ".tmp", salt);
+  return path + unique;
 }
 
 }  // namespace
@@ -24,23 +29,21 @@ SnapshotWriter::SnapshotWriter(Files& files, std::string path, SnapshotKind kind
                                const SegmentHeader& segment)
     : files_(files),
       path_(std::move(path)),
+      temporary_path_(TemporaryOf(path_, kind, segment.salt)),
       kind_(kind),
       header_(segment),
       batch_(kBatchHeaderBytes, '\0') {}
 
 SnapshotWriter::~SnapshotWriter() {
-  if (file_ != nullptr && !finished_) files_.Remove(TemporaryOf(path_)).IgnoreError();
+  if (file_ != nullptr && !finished_) files_.Remove(temporary_path_).IgnoreError();
 }
 
 absl::StatusOr<std::unique_ptr<SnapshotWriter>> SnapshotWriter::Create(
     Files& files, std::string path, SnapshotKind kind, const SegmentHeader& segment) {
   std::unique_ptr<SnapshotWriter> writer(new SnapshotWriter(files, std::move(path), kind, segment));
-  absl::StatusOr<std::unique_ptr<File>> file =
-      files.Open(TemporaryOf(writer->path_), OpenMode::kCreate);
+  absl::StatusOr<std::unique_ptr<File>> file = files.Open(writer->temporary_path_, OpenMode::kAnew);
   if (!file.ok()) return file.status();
   writer->file_ = *std::move(file);
-  const absl::Status status = writer->file_->Truncate(0);
-  if (!status.ok()) return status;
   return writer;
 }
 
@@ -76,7 +79,7 @@ absl::Status SnapshotWriter::Finish() {
   header_.segment_bytes = offset_bytes_;
   if (status.ok()) status = WriteFully(*file_, 0, EncodeSnapshotHeader(header_, kind_));
   if (status.ok()) status = file_->Sync();
-  if (status.ok()) status = files_.Rename(TemporaryOf(path_), path_);
+  if (status.ok()) status = files_.Rename(temporary_path_, path_);
   if (!status.ok()) return status;
   finished_ = true;
   return files_.SyncDirectory(ParentDirectory(path_));
@@ -84,16 +87,20 @@ absl::Status SnapshotWriter::Finish() {
 
 absl::StatusOr<SegmentHeader> ReadSnapshot(Files& files, const std::string& path, SnapshotKind kind,
                                            const TakeEntries& take) {
-  const std::string name = path.substr(path.rfind('/') + 1);
   const absl::StatusOr<std::unique_ptr<SegmentReader>> reader = SegmentReader::Open(files, path);
   if (!reader.ok()) return reader.status();
-  const absl::StatusOr<std::string_view> bytes = (*reader)->Read(0, kSegmentHeaderBytes);
+  return ReadSnapshot(**reader, path.substr(path.rfind('/') + 1), kind, take);
+}
+
+absl::StatusOr<SegmentHeader> ReadSnapshot(SegmentReader& reader, const std::string& name,
+                                           SnapshotKind kind, const TakeEntries& take) {
+  const absl::StatusOr<std::string_view> bytes = reader.Read(0, kSegmentHeaderBytes);
   if (!bytes.ok()) return bytes.status();
   absl::StatusOr<SegmentHeader> header = DecodeSnapshotHeader(*bytes, kind, name);
   if (!header.ok()) return header;
-  if ((*reader)->file_bytes() != header->segment_bytes) {
+  if (reader.file_bytes() != header->segment_bytes) {
     return DamageStatus(name, 0,
-                        "the file has " + std::to_string((*reader)->file_bytes()) +
+                        "the file has " + std::to_string(reader.file_bytes()) +
                             " bytes, its header says " + std::to_string(header->segment_bytes));
   }
   uint64_t offset = kSegmentHeaderBytes;
@@ -101,7 +108,7 @@ absl::StatusOr<SegmentHeader> ReadSnapshot(Files& files, const std::string& path
   std::vector<std::string_view> entries;
   for (bool ended = false; !ended;) {
     const absl::StatusOr<std::optional<ParsedBatch>> batch =
-        (*reader)->ReadBatch(offset, header->segment_bytes, header->salt);
+        reader.ReadBatch(offset, header->segment_bytes, header->salt);
     if (!batch.ok()) return batch.status();
     if (!batch->has_value()) return DamageStatus(name, offset, "no valid batch");
     const ParsedBatch& one = **batch;

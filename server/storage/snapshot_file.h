@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "server/storage/files.h"
 #include "server/storage/log_format.h"
+#include "server/storage/log_reader.h"
 
 namespace anteroom::storage {
 
@@ -48,6 +49,7 @@ class SnapshotWriter {
 
   Files& files_;
   const std::string path_;
+  const std::string temporary_path_;
   const SnapshotKind kind_;
   SegmentHeader header_;
   std::unique_ptr<File> file_;
@@ -64,6 +66,8 @@ class SnapshotWriter {
 using TakeEntries = std::function<absl::Status(const std::vector<std::string_view>& entries)>;
 
 // Returns the header when every byte of the file is right.
+absl::StatusOr<SegmentHeader> ReadSnapshot(SegmentReader& reader, const std::string& name,
+                                           SnapshotKind kind, const TakeEntries& take);
 absl::StatusOr<SegmentHeader> ReadSnapshot(Files& files, const std::string& path, SnapshotKind kind,
                                            const TakeEntries& take);
 

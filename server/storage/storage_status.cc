@@ -31,6 +31,7 @@ absl::StatusCode CodeOf(FailureKind kind) {
       return absl::StatusCode::kDataLoss;
     case FailureKind::kMoved:
     case FailureKind::kNewerFormat:
+    case FailureKind::kUnfinished:
     case FailureKind::kWrongKind:
       return absl::StatusCode::kFailedPrecondition;
   }

@@ -1,8 +1,9 @@
 // What went wrong with the files, as an absl::Status whose payload tells the kind and the errno.
 //
 // The caller acts on the kind: kNoSpace is waited out, kDamaged, kNewerFormat, kSecretMissing,
-// kMoved and kWrongKind refuse a start and leave every file as it was, kInUse ends a second daemon,
-// and kIo ends the daemon at once: after a failed write or sync nobody knows what is on disk.
+// kMoved, kUnfinished and kWrongKind refuse a start and leave every file as it was, kInUse ends a
+// second daemon, and kIo ends the daemon at once: after a failed write or sync nobody knows what is
+// on disk.
 //
 // Thread-safe: free functions without state.
 #ifndef ANTEROOM_SERVER_STORAGE_STORAGE_STATUS_H_
@@ -26,6 +27,7 @@ enum class FailureKind {
   kNewerFormat,    // written by a newer version; both versions are named
   kSecretMissing,  // a log is there but its secrets are not
   kMoved,          // the log goes on elsewhere
+  kUnfinished,     // a restore was not finished there
   kWrongKind,      // a test directory opened as a real one, or the other way round
 };
 

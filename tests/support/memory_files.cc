@@ -43,7 +43,14 @@ class MemoryFile : public File {
     if (!status.ok()) return status;
     if (offset_bytes >= inode_->shown.size()) return size_t{0};
     const size_t taken = std::min<uint64_t>(bytes, inode_->shown.size() - offset_bytes);
-    std::copy_n(inode_->shown.data() + offset_bytes, taken, buffer);
+    const size_t first = files_->during_reads_ && !files_->is_reading_ ? taken / 2 : taken;
+    std::copy_n(inode_->shown.data() + offset_bytes, first, buffer);
+    if (first < taken) {
+      files_->is_reading_ = true;
+      files_->during_reads_();
+      files_->is_reading_ = false;
+      std::copy_n(inode_->shown.data() + offset_bytes + first, taken - first, buffer + first);
+    }
     return taken;
   }
 
@@ -254,8 +261,14 @@ absl::StatusOr<std::unique_ptr<File>> MemoryFiles::Open(const std::string& path,
   Directory* directory = FindDirectory(ParentDirectory(path));
   if (directory == nullptr) return ErrnoStatus(ENOENT, "open " + path);
   auto found = directory->shown.find(NameOf(path));
+  if (found != directory->shown.end() && mode == OpenMode::kAnew) {
+    const absl::Status removed = ChangeEntry(ParentDirectory(path), {NameOf(path), "", nullptr});
+    if (!removed.ok()) return removed;
+    found = directory->shown.end();
+  }
   if (found == directory->shown.end()) {
-    if (mode != OpenMode::kCreate) return ErrnoStatus(ENOENT, "open " + path);
+    if (mode != OpenMode::kCreate && mode != OpenMode::kAnew)
+      return ErrnoStatus(ENOENT, "open " + path);
     EntryChange change;
     change.name = NameOf(path);
     change.inode = std::make_shared<Inode>();
@@ -339,6 +352,11 @@ absl::StatusOr<std::unique_ptr<FileLock>> MemoryFiles::Lock(const std::string& p
     return FailureStatus(FailureKind::kInUse, path + " is held by process 1");
   }
   return std::make_unique<MemoryLock>(this, path);
+}
+
+absl::StatusOr<bool> MemoryFiles::IsLocked(const std::string& path) {
+  if (power_is_off_) return PowerIsOff();
+  return locked_.contains(path);
 }
 
 bool MemoryFiles::Exists(const std::string& path) const {

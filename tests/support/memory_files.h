@@ -16,6 +16,7 @@
 #define ANTEROOM_TESTS_SUPPORT_MEMORY_FILES_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -59,9 +60,13 @@ class MemoryFiles : public Files {
   absl::StatusOr<bool> MakeDirectory(const std::string& directory) override;
   absl::Status SyncDirectory(const std::string& directory) override;
   absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
+  absl::StatusOr<bool> IsLocked(const std::string& path) override;
 
   // By file name; 0 for those that are not named.
   void set_age_seconds(const std::string& path, int64_t age_s) { ages_s_[path] = age_s; }
+
+  // Called in the middle of every read, but those that it makes itself: another process's work.
+  void set_during_reads(std::function<void()> work) { during_reads_ = std::move(work); }
 
   // --- faults ---
 
@@ -147,6 +152,8 @@ class MemoryFiles : public Files {
   std::map<std::string, Directory> directories_;
   std::map<std::string, int64_t> ages_s_;
   std::set<std::string> locked_;
+  std::function<void()> during_reads_;
+  bool is_reading_ = false;
   std::map<Call, Fault> faults_;
   bool short_writes_ = false;
   uint64_t capacity_bytes_ = ~uint64_t{0};

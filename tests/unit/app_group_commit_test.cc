@@ -69,6 +69,10 @@ class LockedFiles : public storage::Files {
     const std::lock_guard lock(mutex_);
     return files_.Lock(path);
   }
+  absl::StatusOr<bool> IsLocked(const std::string& path) override {
+    const std::lock_guard lock(mutex_);
+    return files_.IsLocked(path);
+  }
 
  private:
   class LockedFile : public storage::File {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/auth/secrets.h"
 #include "server/engine/command.h"
 #include "server/engine/engine.h"
 #include "server/storage/engine_replay.h"
@@ -27,7 +28,8 @@ class Writer {
     auto opened = storage::DataDirectory::Open(files, "data");
     REQUIRE(opened.ok());
     directory_ = *std::move(opened);
-    REQUIRE(directory_->LoadOrCreateSecrets([] { return std::string("secret"); }).ok());
+    REQUIRE(directory_->LoadOrCreateSecrets([] { return auth::FormatSecrets(auth::NewSecrets()); })
+                .ok());
     storage::Replay nothing;
     const auto log = storage::RecoverLog(
         files, "data", {storage::RecoveryMode::kMend, storage::DirectoryKind::kReal}, nothing);
@@ -135,6 +137,34 @@ TEST_CASE("cli log: check of a whole log") {
   REQUIRE(said["clean_stop"] == true);
   REQUIRE(said["virtual_clock"] == false);
   REQUIRE(Run(CheckLog, disk, OutputForm::kText).out.find("6 records") != std::string::npos);
+}
+
+TEST_CASE("cli log: check names secrets that are missing or damaged") {
+  storage::MemoryFiles disk(TestSeed());
+  {
+    Writer writer(disk);
+    WriteSome(writer);
+    writer.Stop();
+  }
+  const std::string right = disk.Content("data/secrets");
+  disk.SetContent("data/secrets", right.substr(0, right.size() - 9));
+  const Ran damaged = Run(CheckLog, disk);
+  REQUIRE(damaged.status != ExitStatus::kDone);
+  REQUIRE(damaged.err.find("'secrets' is damaged") != std::string::npos);
+  disk.Delete("data/secrets");
+  const Ran missing = Run(CheckLog, disk);
+  REQUIRE(missing.status != ExitStatus::kDone);
+  REQUIRE(missing.err.find("secret_missing") != std::string::npos);
+}
+
+TEST_CASE("cli log: check of a directory without a log") {
+  storage::MemoryFiles disk(TestSeed());
+  REQUIRE(disk.MakeDirectory("data").ok());
+  REQUIRE(Run(CheckLog, disk).status != ExitStatus::kDone);
+  REQUIRE(storage::DataDirectory::Open(disk, "data").ok());
+  REQUIRE(Run(CheckLog, disk).status == ExitStatus::kDone);
+  disk.SetContent("data/secrets", "none");
+  REQUIRE(Run(CheckLog, disk).status != ExitStatus::kDone);
 }
 
 TEST_CASE("cli log: a digest is of the state, equal for equal logs") {

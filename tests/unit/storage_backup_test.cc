@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cerrno>
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include "server/storage/backup.h"
 #include "server/storage/storage_status.h"
@@ -18,6 +20,10 @@ namespace {
 constexpr char kFile[] = "backups/sale";
 constexpr char kElsewhere[] = "elsewhere";
 
+absl::Status AnySecrets(std::string_view) {
+  return absl::OkStatus();
+}
+
 class Backups {
  public:
   Backups() : disk(TestSeed()), commands(TestSeed()), random_(TestSeed()) {
@@ -30,7 +36,7 @@ class Backups {
     return [this] { return random_(); };
   }
   absl::StatusOr<BackupContent> Restore() {
-    return RestoreBackup(disk, kFile, kElsewhere, kSegmentBytesMin, Random());
+    return RestoreBackup(disk, kFile, kElsewhere, kSegmentBytesMin, AnySecrets, Random());
   }
 
   MemoryFiles disk;
@@ -95,6 +101,78 @@ TEST_CASE("backup: after a move no daemon starts from the old directory") {
   CHECK(*StateOf(backups.disk) == at_stop);
   REQUIRE(backups.Restore().ok());
   CHECK(*StateOf(backups.disk, kElsewhere) == at_stop);
+}
+
+TEST_CASE("backup: a restore that stops anywhere leaves nothing that a daemon starts from") {
+  Backups backups;
+  const auto made = MakeBackup(backups.disk, kTestDirectory, kFile, backups.Random());
+  REQUIRE(made.ok());
+  const std::string backup = backups.disk.Content(kFile);
+  bool done = false;
+  for (uint64_t changes = 1; !done; ++changes) {
+    for (const Unsynced unsynced : {Unsynced::kDropped, Unsynced::kKept, Unsynced::kRandom}) {
+      INFO("change ", changes);
+      MemoryFiles disk(TestSeed() + changes);
+      disk.SetContent(kFile, backup);
+      disk.StopPowerAfter(changes);
+      const auto restore = [&] {
+        return RestoreBackup(disk, kFile, kElsewhere, kSegmentBytesMin, AnySecrets,
+                             backups.Random());
+      };
+      done = restore().ok();
+      disk.LosePower(unsynced);
+      const bool begun = disk.Exists(std::string(kElsewhere) + "/restoring");
+      {
+        // Without a trace of the restore it is any empty directory.
+        LoggedEngine daemon;
+        const absl::Status started = daemon.Start(disk, kElsewhere);
+        if (begun) {
+          REQUIRE(KindOf(started) == FailureKind::kUnfinished);
+          REQUIRE(KindOf(StateOf(disk, kElsewhere).status()) == FailureKind::kUnfinished);
+        } else if (started.ok()) {
+          REQUIRE((daemon.log().empty || daemon.mark() == made->mark));
+          if (done) REQUIRE(daemon.mark() == made->mark);
+          continue;
+        }
+      }
+      const auto again = restore();
+      INFO(again.status().ToString());
+      REQUIRE(again.ok());
+      REQUIRE(*StateOf(disk, kElsewhere) == made->mark);
+      LoggedEngine daemon;
+      REQUIRE(daemon.Start(disk, kElsewhere).ok());
+    }
+  }
+}
+
+TEST_CASE("backup: a restore that fails takes away what it made") {
+  Backups backups;
+  REQUIRE(MakeBackup(backups.disk, kTestDirectory, kFile, backups.Random()).ok());
+  for (const Call call : {Call::kWrite, Call::kSync, Call::kReserve, Call::kRename}) {
+    for (uint64_t skipped = 0; skipped < 3; ++skipped) {
+      if (call == Call::kReserve && skipped > 0) continue;
+      MemoryFiles disk(TestSeed());
+      disk.SetContent(kFile, backups.disk.Content(kFile));
+      disk.Fail(call, ENOSPC, skipped);
+      const auto failed =
+          RestoreBackup(disk, kFile, kElsewhere, kSegmentBytesMin, AnySecrets, backups.Random());
+      REQUIRE(KindOf(failed.status()) == FailureKind::kNoSpace);
+      REQUIRE_EQ(disk.List(kElsewhere)->size(), 1);  // the lock
+    }
+  }
+}
+
+TEST_CASE("backup: with secrets that are none nothing is made") {
+  Backups backups;
+  REQUIRE(MakeBackup(backups.disk, kTestDirectory, kFile, backups.Random()).ok());
+  const auto refused = RestoreBackup(
+      backups.disk, kFile, kElsewhere, kSegmentBytesMin,
+      [](std::string_view secrets) {
+        return secrets == "secret" ? absl::DataLossError("no") : absl::OkStatus();
+      },
+      backups.Random());
+  CHECK(absl::IsDataLoss(refused.status()));
+  CHECK(!backups.disk.Exists(std::string(kElsewhere) + "/lock"));
 }
 
 TEST_CASE("backup: every flipped byte is refused before anything is made of it") {

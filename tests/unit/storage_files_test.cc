@@ -42,6 +42,70 @@ mode_t ModeOf(const std::string& path) {
   return info.st_mode & 0777;
 }
 
+TEST_CASE("a file made anew is nobody else's, whatever had its name") {
+  const TemporaryDirectory directory;
+  PosixFiles files;
+  const std::string other = directory / "other";
+  const std::string path = directory / "secrets.tmp";
+  REQUIRE(files.Open(other, OpenMode::kCreate).ok());
+  int reader = -1;
+  SUBCASE("a link") {
+    REQUIRE(::symlink(other.c_str(), path.c_str()) == 0);
+  }
+  SUBCASE("a file that is open already") {
+    REQUIRE(files.Open(path, OpenMode::kCreate).ok());
+    REQUIRE(::chmod(path.c_str(), 0666) == 0);
+    reader = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    REQUIRE(reader >= 0);
+  }
+  auto file = files.Open(path, OpenMode::kAnew);
+  REQUIRE(file.ok());
+  REQUIRE(WriteFully(**file, 0, "secret").ok());
+  REQUIRE(std::filesystem::file_size(other) == 0);
+  struct stat info;
+  REQUIRE(::lstat(path.c_str(), &info) == 0);
+  REQUIRE(S_ISREG(info.st_mode));
+  REQUIRE((info.st_mode & 0777) == 0600);
+  if (reader >= 0) {
+    char byte = 0;
+    REQUIRE(::read(reader, &byte, 1) == 0);
+    ::close(reader);
+  }
+}
+
+TEST_CASE("a pipe with the name of a segment is refused and not waited for") {
+  const TemporaryDirectory directory;
+  PosixFiles files;
+  REQUIRE(::mkfifo((directory / "00000001.log").c_str(), 0600) == 0);
+  Replay replay;
+  const auto log = RecoverLog(files, directory / "", {}, replay);
+  REQUIRE(KindOf(log.status()) == FailureKind::kDamaged);
+}
+
+TEST_CASE("a spare of any size is refused before it is read") {
+  const TemporaryDirectory directory;
+  PosixFiles files;
+  const std::string path = directory / "00000001.log";
+  REQUIRE(files.Open(path, OpenMode::kCreate).ok());
+  std::filesystem::resize_file(path, uint64_t{1} << 42);
+  Replay replay;
+  const auto log = RecoverLog(files, directory / "", {}, replay);
+  REQUIRE(KindOf(log.status()) == FailureKind::kDamaged);
+}
+
+TEST_CASE("whether a lock is held") {
+  const TemporaryDirectory directory;
+  PosixFiles files;
+  const std::string path = directory / "lock";
+  REQUIRE_FALSE(*files.IsLocked(path));
+  {
+    const auto lock = files.Lock(path);
+    REQUIRE(lock.ok());
+    REQUIRE(*files.IsLocked(path));
+  }
+  REQUIRE_FALSE(*files.IsLocked(path));
+}
+
 TEST_CASE("posix files do what they say") {
   TemporaryDirectory temporary;
   PosixFiles files;

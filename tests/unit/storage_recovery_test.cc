@@ -377,6 +377,7 @@ TEST_CASE("a forged batch within a record is never taken for a later one") {
   const size_t last = BatchOffsets(content).back();
   content[last + 33] ^= 1;
   disk.SetContent(kFirst, content);
+  daemon.directory.reset();  // it has stopped
   Replay replay;
   const auto log = Inspect(disk, replay);
   REQUIRE(log.ok());

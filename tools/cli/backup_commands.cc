@@ -8,6 +8,7 @@
 #include "tools/cli/command.h"
 #include "tools/cli/human.h"
 #include "tools/cli/log_reading.h"
+#include "tools/cli/secrets_check.h"
 
 namespace anteroom::cli {
 namespace {
@@ -47,7 +48,7 @@ ExitStatus Restore(Context& context, const Arguments& arguments) {
   const std::string directory = DirectoryOf(arguments);
   return Say(context,
              storage::RestoreBackup(files, arguments.path, directory, storage::kSegmentBytesDefault,
-                                    auth::Random64),
+                                    SecretsAreRight, auth::Random64),
              directory);
 }
 
@@ -70,7 +71,8 @@ std::vector<Command> BackupCommands() {
        .summary = "makes a data directory of a backup",
        .uses = {{&kBackupFile}, {&kData, Need::kOptional}},
        .example = "anteroom restore sale.backup --data anteroom-data",
-       .notes = "The directory must be empty or not there. All of the backup is checked first.",
+       .notes = "The directory must be empty or not there. All of the backup is checked first.\n"
+                "What stops half-way leaves nothing that a daemon starts from: restore once more.",
        .check = nullptr,
        .run = Restore},
   };

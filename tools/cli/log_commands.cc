@@ -1,15 +1,18 @@
 // A data directory without its daemon: log check, log dump, log digest.
 #include "tools/cli/log_commands.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "protocol/text.h"
+#include "server/storage/data_directory.h"
 #include "server/storage/engine_replay.h"
 #include "server/storage/posix_files.h"
 #include "server/storage/storage_status.h"
 #include "tools/cli/command.h"
 #include "tools/cli/human.h"
 #include "tools/cli/log_reading.h"
+#include "tools/cli/secrets_check.h"
 
 namespace anteroom::cli {
 namespace {
@@ -57,6 +60,21 @@ std::string Describe(const storage::RecoveredLog& log, const std::string& direct
   return text + (log.clean_stop ? "stopped in good order" : "not stopped in good order");
 }
 
+// An archive has logs only. A daemon that has just begun, or was stopped before its first record,
+// has a lock and perhaps secrets; any other directory is not a daemon's, and was a slip.
+absl::Status CheckBesideLog(storage::Files& files, const std::string& directory,
+                            const storage::RecoveredLog& log, bool archive) {
+  if (!log.empty) return archive ? absl::OkStatus() : CheckSecretsIn(files, directory);
+  const auto names = files.List(directory);
+  if (!names.ok()) return names.status();
+  const auto has = [&](std::string_view name) {
+    return std::find(names->begin(), names->end(), name) != names->end();
+  };
+  if (has(storage::kSecretsName)) return CheckSecretsIn(files, directory);
+  if (has(storage::kLockName)) return absl::OkStatus();
+  return storage::FailureStatus(storage::FailureKind::kNotFound, directory + " holds no log");
+}
+
 }  // namespace
 
 ExitStatus CheckLog(Context& context, storage::Files& files, const std::string& directory,
@@ -64,7 +82,9 @@ ExitStatus CheckLog(Context& context, storage::Files& files, const std::string& 
   Engine engine(EngineOptions{});
   storage::EngineReplay replay(&engine);
   const auto log = storage::RecoverLog(files, directory, {.archive = archive}, replay);
-  if (!log.ok()) return FailReading(context, log.status());
+  absl::Status status = log.status();
+  if (status.ok()) status = CheckBesideLog(files, directory, *log, archive);
+  if (!status.ok()) return FailReading(context, status);
   const int64_t at_ms = engine.now_ms();
   if (context.json()) {
     context.PrintJson(RecoveredLogJson(*log, at_ms));

@@ -50,6 +50,8 @@ std::string_view ErrorNameOf(const absl::Status& status) {
       return "newer_format";
     case storage::FailureKind::kSecretMissing:
       return "secret_missing";
+    case storage::FailureKind::kUnfinished:
+      return "unfinished";
     case storage::FailureKind::kWrongKind:
       return "wrong_kind";
   }
