@@ -52,10 +52,10 @@ absl::Status Copy(Files& files, const std::string& from, const std::string& to,
   const absl::StatusOr<std::unique_ptr<File>> source = files.Open(from, OpenMode::kRead);
   if (!source.ok()) return source.status();
   const std::string temporary = to + ".tmp";
-  const absl::StatusOr<std::unique_ptr<File>> copy = files.Open(temporary, OpenMode::kCreate);
+  const absl::StatusOr<std::unique_ptr<File>> copy = files.Open(temporary, OpenMode::kAnew);
   if (!copy.ok()) return copy.status();
   std::string buffer(kCopyBytes, '\0');
-  absl::Status status = (*copy)->Truncate(0);
+  absl::Status status;
   for (uint64_t offset = 0; status.ok();) {
     status = CheckCancel(cancel);
     if (!status.ok()) break;

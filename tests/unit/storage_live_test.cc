@@ -139,7 +139,7 @@ TEST_CASE("live log: a backup while snapshots take segments away") {
       REQUIRE(daemon.Run(commands, 30).ok());
       const uint32_t number = daemon.open_segment();
       REQUIRE(MakeSnapshot(disk, kTestDirectory, number, 1, cancel).ok());
-      REQUIRE(RemoveCovered(disk, kTestDirectory, number, "").ok());
+      REQUIRE(RemoveCovered(disk, kTestDirectory, number, "", cancel).ok());
     });
     const auto made = MakeBackup(disk, kTestDirectory, "backups/" + std::to_string(round),
                                  [&] { return random(); });
