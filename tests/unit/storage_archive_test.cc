@@ -203,7 +203,7 @@ TEST_CASE("archive: a daemon goes on without it, and comes back to it") {
     const uint64_t before = disk.changes();
     LookOnce(snapshots, segment, 59'000);
     CHECK(disk.changes() == before);
-    disk.Fail(Call::kTruncate, EIO);  // of the first file that is made, a copy
+    disk.Fail(Call::kWrite, EIO);  // the first one is that of a copy
     LookOnce(snapshots, segment, 60'000);
     CHECK(!snapshots.failed());
     CHECK(snapshots.tidying_failed());

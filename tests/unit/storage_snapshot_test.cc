@@ -116,8 +116,7 @@ TEST_CASE("snapshot: a crash at every change of making one leaves a state that r
           REQUIRE(daemon.Run(commands, 200).ok());
           const uint32_t first = daemon.open_segment();
           REQUIRE(Compact(disk, first, archived ? kArchive : "").ok());
-          REQUIRE(daemon.Run(commands, 200).ok());
-          REQUIRE(daemon.open_segment() > first + 1);
+          while (daemon.open_segment() <= first + 1) REQUIRE(daemon.Run(commands, 100).ok());
           wanted = daemon.mark();
           disk.StopPowerAfter(stop);
           Compact(disk, daemon.open_segment(), archived ? kArchive : "").IgnoreError();
@@ -175,9 +174,8 @@ TEST_CASE("snapshot: what does not belong to it is refused") {
   RandomCommands commands(TestSeed());
   LoggedEngine daemon;
   REQUIRE(daemon.Start(disk).ok());
-  REQUIRE(daemon.Run(commands, 400).ok());
+  while (daemon.open_segment() <= 4) REQUIRE(daemon.Run(commands, 100).ok());
   const uint32_t segment = daemon.open_segment();
-  REQUIRE(segment > 4);
   const std::string before = disk.Content(SegmentPath(segment - 1));
   REQUIRE(Compact(disk, segment - 1).ok());
   const std::string older = disk.Content(SnapshotPath(segment - 1));
