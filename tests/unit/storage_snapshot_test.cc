@@ -42,9 +42,11 @@ TEST_CASE("snapshot: the log goes on from it as from its first byte, again and a
   for (int round = 0; round < 6; ++round) {
     LoggedEngine daemon;
     REQUIRE(daemon.Start(disk).ok());
-    REQUIRE(daemon.Run(commands, 700).ok());
+    REQUIRE(daemon.Run(commands, 500).ok());
+    while (daemon.open_segment() <= daemon.log().snapshot_number + 2) {
+      REQUIRE(daemon.Run(commands, 100).ok());
+    }
     const uint32_t segment = daemon.open_segment();
-    REQUIRE(segment > daemon.log().snapshot_number + 2);
     const auto whole = StateOf(disk);
     REQUIRE(whole.ok());
     CHECK(*whole == daemon.mark());
