@@ -19,7 +19,7 @@ namespace {
 // The type of the first entry, which the engine does not know.
 constexpr char kSecretsType = '\0';
 // A running daemon may go over to another segment, or take one away, while it is read.
-constexpr int kTries = 5;
+constexpr int kBackupTries = 5;
 
 absl::Status CheckAbsent(Files& files, const std::string& file) {
   const absl::Status opened = files.Open(file, OpenMode::kRead).status();
@@ -111,7 +111,7 @@ absl::StatusOr<BackupContent> MakeBackup(Files& files, const std::string& direct
   const absl::Status absent = CheckAbsent(files, file);
   if (!absent.ok()) return absent;
   absl::Status failure;
-  for (int left = kTries; left > 0; --left) {
+  for (int left = kBackupTries; left > 0; --left) {
     Engine engine(EngineOptions{.index_seed = random()});
     const auto log = ReadDirectory(files, directory, RecoveryMode::kInspect, &engine);
     if (log.ok()) return Write(files, directory, file, *log, engine, random);
