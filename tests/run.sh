@@ -109,7 +109,7 @@ if tools/install_deps.sh fuzz; then
   begin fuzz SANITIZE=fuzz build/fuzz/bin/fuzzer
 fi
 export ANTEROOM_BIN=$PWD/build/asan/bin
-part unit 300 build/asan/bin/unit_tests
+part unit 420 build/asan/bin/unit_tests
 part scripts 240 build/asan/bin/script_tests
 # Each planted bug is found; the sanitized build is the one in which they can be planted.
 part sim-canaries 300 build/asan/bin/sim --canaries --seconds 30 --jobs "$jobs"

@@ -261,7 +261,11 @@ TEST_CASE("cli log: no log, and no directory") {
   storage::MemoryFiles disk(TestSeed());
   REQUIRE(Run(CheckLog, disk).status == ExitStatus::kRefused);
   REQUIRE(Json::parse(Run(CheckLog, disk).out)["error"] == "not_found");
+  // Some directory, that may be another than was meant.
   REQUIRE(disk.MakeDirectory("data").ok());
+  REQUIRE(Run(CheckLog, disk).status == ExitStatus::kRefused);
+  // A daemon's, in which it has not written yet.
+  disk.SetContent("data/lock", "");
   REQUIRE(Run(CheckLog, disk).status == ExitStatus::kDone);
   REQUIRE(Run(CheckLog, disk, OutputForm::kText).out == "data holds no log\n");
 }

@@ -20,19 +20,19 @@
 namespace anteroom::storage {
 namespace {
 
-constexpr char kArchive[] = "archive";
+constexpr char kArchiveDirectory[] = "archive";
 
-std::string SegmentPath(uint32_t segment) {
+std::string PathOfSegment(uint32_t segment) {
   return JoinPath(kTestDirectory, SegmentFileName(segment));
 }
 std::string ArchivedPath(uint32_t segment) {
-  return JoinPath(kArchive, SegmentFileName(segment));
+  return JoinPath(kArchiveDirectory, SegmentFileName(segment));
 }
 
 // A daemon with some closed segments and an empty archive.
 struct LoggedDisk {
   LoggedDisk() {
-    REQUIRE(disk.MakeDirectory(kArchive).ok());
+    REQUIRE(disk.MakeDirectory(kArchiveDirectory).ok());
     REQUIRE(daemon.Start(disk).ok());
     RandomCommands commands(TestSeed());
     while (daemon.open_segment() <= 3) REQUIRE(daemon.Run(commands, 100).ok());
@@ -41,7 +41,7 @@ struct LoggedDisk {
     return storage::MakeSnapshot(disk, kTestDirectory, daemon.open_segment(), 3, go_on).status();
   }
   absl::Status ArchiveCovered() {
-    return RemoveCovered(disk, kTestDirectory, daemon.open_segment(), kArchive, go_on);
+    return RemoveCovered(disk, kTestDirectory, daemon.open_segment(), kArchiveDirectory, go_on);
   }
 
   MemoryFiles disk{TestSeed()};
@@ -53,7 +53,7 @@ TEST_CASE("archive: what is there already is never replaced") {
   LoggedDisk logged;
   MemoryFiles& disk = logged.disk;
   REQUIRE(logged.MakeSnapshot().ok());
-  const std::string second = disk.Content(SegmentPath(2));
+  const std::string second = disk.Content(PathOfSegment(2));
   std::string there;
   SUBCASE("with other bytes") {
     there = second.substr(0, second.size() - 1) + '\1';
@@ -70,33 +70,33 @@ TEST_CASE("archive: what is there already is never replaced") {
   CHECK(absl::IsAlreadyExists(refused));
   CHECK(std::string(refused.message()).find(ArchivedPath(2)) != std::string::npos);
   CHECK(disk.Content(ArchivedPath(2)) == there);
-  CHECK(disk.Content(SegmentPath(2)) == second);
-  CHECK(disk.Exists(SegmentPath(3)));  // none is left out
+  CHECK(disk.Content(PathOfSegment(2)) == second);
+  CHECK(disk.Exists(PathOfSegment(3)));  // none is left out
   // Out of the way, it goes on.
   disk.Delete(ArchivedPath(2));
   CHECK(logged.ArchiveCovered().ok());
   CHECK(disk.Content(ArchivedPath(2)) == second);
-  CHECK(!disk.Exists(SegmentPath(2)));
+  CHECK(!disk.Exists(PathOfSegment(2)));
 }
 
 TEST_CASE("archive: the copy of an earlier try is taken as it is") {
   LoggedDisk logged;
   REQUIRE(logged.MakeSnapshot().ok());
-  const std::string first = logged.disk.Content(SegmentPath(1));
+  const std::string first = logged.disk.Content(PathOfSegment(1));
   logged.disk.SetContent(ArchivedPath(1), first);
   CHECK(logged.ArchiveCovered().ok());
-  CHECK(!logged.disk.Exists(SegmentPath(1)));
+  CHECK(!logged.disk.Exists(PathOfSegment(1)));
   CHECK(logged.disk.Content(ArchivedPath(1)) == first);
   CHECK(*StateOf(logged.disk) == logged.daemon.mark());
 }
 
 TEST_CASE("archive: a data directory is none, nor what is not there") {
   LoggedDisk logged;
-  CHECK(CheckArchive(logged.disk, kArchive).ok());
+  CHECK(CheckArchive(logged.disk, kArchiveDirectory).ok());
   for (const char* const name : {"lock", "secrets"}) {
     MemoryFiles disk(TestSeed());
-    disk.SetContent(JoinPath(kArchive, name), "x");
-    const absl::Status refused = CheckArchive(disk, kArchive);
+    disk.SetContent(JoinPath(kArchiveDirectory, name), "x");
+    const absl::Status refused = CheckArchive(disk, kArchiveDirectory);
     CHECK(absl::IsFailedPrecondition(refused));
     CHECK(std::string(refused.message()).find(name) != std::string::npos);
   }
@@ -108,8 +108,8 @@ TEST_CASE("archive: a data directory is none, nor what is not there") {
   options.archive = "nowhere";
   CHECK(absl::IsFailedPrecondition(app::Recover(disk, options).status()));
   CHECK(!disk.Exists(JoinPath(kTestDirectory, "secrets")));
-  options.archive = kArchive;
-  REQUIRE(disk.MakeDirectory(kArchive).ok());
+  options.archive = kArchiveDirectory;
+  REQUIRE(disk.MakeDirectory(kArchiveDirectory).ok());
   CHECK(app::Recover(disk, options).ok());
 }
 
@@ -139,43 +139,45 @@ class StoppingFiles : public MemoryFiles {
 TEST_CASE("archive: a daemon that stops waits for one piece of a file at most") {
   StoppingFiles disk(TestSeed());
   const std::string large(10u << 20, 'x');
-  REQUIRE(disk.MakeDirectory(kArchive).ok());
+  REQUIRE(disk.MakeDirectory(kArchiveDirectory).ok());
   for (uint32_t segment = 1; segment <= 3; ++segment) {
-    disk.SetContent(SegmentPath(segment), large);
+    disk.SetContent(PathOfSegment(segment), large);
   }
   const auto remove = [&](const std::string& archive) {
     return RemoveCovered(disk, kTestDirectory, 4, archive, disk.cancel);
   };
   // While the first is copied.
   disk.StopAt(".tmp");
-  CHECK(absl::IsCancelled(remove(kArchive)));
-  CHECK(disk.List(kArchive)->empty());
-  CHECK(disk.Content(SegmentPath(1)) == large);
+  CHECK(absl::IsCancelled(remove(kArchiveDirectory)));
+  CHECK(disk.List(kArchiveDirectory)->empty());
+  CHECK(disk.Content(PathOfSegment(1)) == large);
   // While the first is compared with what is there.
   disk.SetContent(ArchivedPath(1), large);
   disk.StopAt(ArchivedPath(1));
-  CHECK(absl::IsCancelled(remove(kArchive)));
-  CHECK(disk.Exists(SegmentPath(1)));
+  CHECK(absl::IsCancelled(remove(kArchiveDirectory)));
+  CHECK(disk.Exists(PathOfSegment(1)));
   // After the first, in either direction; and in the archive.
   disk.StopAt("");
-  CHECK(absl::IsCancelled(remove(kArchive)));
-  CHECK(!disk.Exists(SegmentPath(1)));
-  CHECK(disk.Exists(SegmentPath(2)));
+  CHECK(absl::IsCancelled(remove(kArchiveDirectory)));
+  CHECK(!disk.Exists(PathOfSegment(1)));
+  CHECK(disk.Exists(PathOfSegment(2)));
   disk.StopAt("");
   CHECK(absl::IsCancelled(remove("")));
-  CHECK(!disk.Exists(SegmentPath(2)));
-  CHECK(disk.Exists(SegmentPath(3)));
+  CHECK(!disk.Exists(PathOfSegment(2)));
+  CHECK(disk.Exists(PathOfSegment(3)));
   disk.SetContent(ArchivedPath(2), large);
-  disk.SetContent(JoinPath(kArchive, SnapshotFileName(3)), "old");
-  disk.set_age_seconds(JoinPath(kArchive, SnapshotFileName(3)), 100);
+  disk.SetContent(JoinPath(kArchiveDirectory, SnapshotFileName(3)), "old");
+  disk.set_age_seconds(JoinPath(kArchiveDirectory, SnapshotFileName(3)), 100);
   disk.StopAt("");
-  CHECK(absl::IsCancelled(PruneArchive(disk, kArchive, 10, disk.cancel)));
-  CHECK(*disk.List(kArchive) == std::vector<std::string>{SegmentFileName(2), SnapshotFileName(3)});
+  CHECK(absl::IsCancelled(PruneArchive(disk, kArchiveDirectory, 10, disk.cancel)));
+  CHECK(*disk.List(kArchiveDirectory) ==
+        std::vector<std::string>{SegmentFileName(2), SnapshotFileName(3)});
   // The rest is done the next time.
   disk.StopAt("nothing");
-  CHECK(remove(kArchive).ok());
-  CHECK(PruneArchive(disk, kArchive, 10, disk.cancel).ok());
-  CHECK(*disk.List(kArchive) == std::vector<std::string>{SegmentFileName(3), SnapshotFileName(3)});
+  CHECK(remove(kArchiveDirectory).ok());
+  CHECK(PruneArchive(disk, kArchiveDirectory, 10, disk.cancel).ok());
+  CHECK(*disk.List(kArchiveDirectory) ==
+        std::vector<std::string>{SegmentFileName(3), SnapshotFileName(3)});
 }
 
 // One look, and the end of what it begins.
@@ -190,13 +192,13 @@ TEST_CASE("archive: a daemon goes on without it, and comes back to it") {
   MemoryFiles& disk = logged.disk;
   const uint32_t segment = logged.daemon.open_segment();
   const app::Snapshots::Options options{
-      .directory = kTestDirectory, .archive = kArchive, .archive_keep_s = {}};
+      .directory = kTestDirectory, .archive = kArchiveDirectory, .archive_keep_s = {}};
   const auto go_on = [&](app::Snapshots& snapshots) {
     LookOnce(snapshots, segment, 0);
     CHECK(snapshots.number() == segment);
     CHECK(!snapshots.failed());
     CHECK(snapshots.tidying_failed());
-    CHECK(disk.Exists(SegmentPath(1)));
+    CHECK(disk.Exists(PathOfSegment(1)));
     // The snapshot is not made anew, which would take writing to it.
     disk.Delete(ArchivedPath(1));
     const uint64_t before = disk.changes();
@@ -208,7 +210,7 @@ TEST_CASE("archive: a daemon goes on without it, and comes back to it") {
     CHECK(snapshots.tidying_failed());
     LookOnce(snapshots, segment, 120'000);
     CHECK(!snapshots.tidying_failed());
-    CHECK(!disk.Exists(SegmentPath(1)));
+    CHECK(!disk.Exists(PathOfSegment(1)));
     CHECK(disk.Exists(ArchivedPath(segment - 1)));
   };
   SUBCASE("while it runs") {
@@ -230,12 +232,12 @@ TEST_CASE("archive: it is pruned at the start and by the hour, without a snapsho
   REQUIRE(disk.MakeDirectory(kTestDirectory).ok());
   const auto archive_old = [&](uint32_t number) {
     disk.SetContent(ArchivedPath(number - 1), "old");
-    disk.SetContent(JoinPath(kArchive, SnapshotFileName(number)), "old");
-    disk.set_age_seconds(JoinPath(kArchive, SnapshotFileName(number)), 100);
+    disk.SetContent(JoinPath(kArchiveDirectory, SnapshotFileName(number)), "old");
+    disk.set_age_seconds(JoinPath(kArchiveDirectory, SnapshotFileName(number)), 100);
   };
   const app::Snapshots::Options options{.directory = kTestDirectory,
                                         .log_bytes = 1u << 30,
-                                        .archive = kArchive,
+                                        .archive = kArchiveDirectory,
                                         .archive_keep_s = 99};
   app::Snapshots snapshots(&disk, options, 0, 0);
   archive_old(5);
@@ -246,7 +248,7 @@ TEST_CASE("archive: it is pruned at the start and by the hour, without a snapsho
   CHECK(disk.Exists(ArchivedPath(7)));
   LookOnce(snapshots, 9, 3'600'000);
   CHECK(!disk.Exists(ArchivedPath(7)));
-  CHECK(disk.Exists(JoinPath(kArchive, SnapshotFileName(8))));
+  CHECK(disk.Exists(JoinPath(kArchiveDirectory, SnapshotFileName(8))));
 }
 
 }  // namespace
