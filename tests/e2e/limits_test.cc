@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "server/base/limits.h"
 #include "tests/support/daemon_process.h"
 #include "tests/support/raw_client.h"
@@ -135,7 +136,8 @@ TEST_CASE("a value out of its range is refused with what would be right") {
       REQUIRE_FALSE(daemon.Start({name, value}));
       CHECK(daemon.Wait() == 2);
       INFO(daemon.said());
-      CHECK(daemon.said().find(name + " " + value + ": it takes a ") != std::string::npos);
+      const std::string words = absl::StrCat(name, " ", value, ": it takes a ");
+      CHECK(daemon.said().find(words) != std::string::npos);
     }
   }
 }
