@@ -81,8 +81,8 @@ absl::Status DataDirectory::GiveUpRestore() {
 absl::Status DataDirectory::RemoveRestored() {
   absl::StatusOr<std::vector<std::string>> names = files_.List(path_);
   if (!names.ok()) return names.status();
-  std::stable_partition(names->begin(), names->end(),
-                        [](const std::string& name) { return name == kSecretsName; });
+  std::partition(names->begin(), names->end(),
+                 [](const std::string& name) { return name == kSecretsName; });
   for (const std::string& name : *names) {
     const bool restored = name == kSecretsName || IsLeftover(name) ||
                           ParseSegmentFileName(name).has_value() ||
