@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "server/engine/engine.h"
 #include "server/engine/snapshot.h"
 #include "server/storage/data_directory.h"
@@ -159,9 +160,9 @@ absl::Status CheckArchive(Files& files, const std::string& archive) {
   }
   for (const std::string& name : *names) {
     if (name != kLockName && name != kSecretsName) continue;
-    return absl::FailedPreconditionError("--archive " + archive +
-                                         " is a data directory, since it holds the file '" + name +
-                                         "': what is archived goes to a directory of its own");
+    return absl::FailedPreconditionError(
+        absl::StrCat("--archive ", archive, " is a data directory, since it holds the file '", name,
+                     "': what is archived goes to a directory of its own"));
   }
   return absl::OkStatus();
 }
