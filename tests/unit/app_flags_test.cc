@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "server/app/flags.h"
 #include "server/app/options.h"
 
@@ -50,15 +51,15 @@ TEST_CASE("flags: every way of saying one") {
                                               {"--some-path=--there"},
                                               {"--some-path", "first", "--some-path", "--there"}}) {
     Table table;
-    CHECK(table.Read(way) == "");
+    CHECK(table.Read(way).empty());
     CHECK(table.path == "--there");
     CHECK_FALSE(table.on);
   }
   Table table;
-  CHECK(table.Read({"--switch"}) == "");
+  CHECK(table.Read({"--switch"}).empty());
   CHECK(table.path == "here");
   CHECK(table.on);
-  CHECK(table.Read({"--switch=false"}) == "");
+  CHECK(table.Read({"--switch=false"}).empty());
   CHECK_FALSE(table.on);
 }
 
@@ -99,15 +100,15 @@ TEST_CASE("flags: every limit has its default, and takes all from its smallest t
     const std::string flag = "--" + std::string(limit.name);
     const std::string unit = limit.unit == LimitUnit::kMs ? "ms" : "";
     const auto read = [&](uint64_t value) {
-      return table.Read({flag + "=" + std::to_string(value) + unit});
+      return table.Read({absl::StrCat(flag, "=", value, unit)});
     };
-    CHECK(table.Read({}) == "");
+    CHECK(table.Read({}).empty());
     CHECK(table.limits.*limit.member == limit.by_default);
     CHECK(Limits().*limit.member == limit.by_default);
     CHECK(limit.smallest <= limit.by_default);
     CHECK((limit.by_default <= limit.largest || limit.by_default == limits::kMemoryOfMachine));
     for (const uint64_t right : {limit.smallest, limit.smallest + 1, limit.largest}) {
-      CHECK(read(right) == "");
+      CHECK(read(right).empty());
       CHECK(table.limits.*limit.member == right);
     }
     for (const uint64_t wrong : {uint64_t{0}, limit.smallest - 1, limit.largest + 1}) {

@@ -256,7 +256,7 @@ TEST_CASE("durations: the shortest form, which parses to the same") {
 TEST_CASE("names: rooms and visitors") {
   for (const std::string& name :
        {std::string("a"), std::string("sale-2026_x.1"), std::string(64, 'z')}) {
-    CHECK(protocol::CheckRoomName(name) == "");
+    CHECK(protocol::CheckRoomName(name).empty());
   }
   for (const std::string& name : {std::string(), std::string("Sale"), std::string("a b"),
                                   std::string("a/b"), std::string("a*"), std::string("caf\xc3\xa9"),
@@ -266,8 +266,8 @@ TEST_CASE("names: rooms and visitors") {
   }
   CHECK(protocol::CheckRoomName("a\nb") ==
         "a room's name is 1 to 64 of a-z 0-9 . _ -, not \"a\\x0ab\"");
-  CHECK(protocol::CheckVisitorId(std::string(1, '\0')) == "");
-  CHECK(protocol::CheckVisitorId(std::string(255, 'v')) == "");
+  CHECK(protocol::CheckVisitorId(std::string(1, '\0')).empty());
+  CHECK(protocol::CheckVisitorId(std::string(255, 'v')).empty());
   CHECK(protocol::CheckVisitorId("") == "a visitor's id is 1 to 255 bytes, not 0");
   CHECK(protocol::CheckVisitorId(std::string(256, 'v')) ==
         "a visitor's id is 1 to 255 bytes, not 256");
