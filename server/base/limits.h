@@ -153,8 +153,9 @@ enum class LimitUnit : uint8_t { kCount, kBytes, kMs };
 // Watches: each visitor watched is one, and each watch of a room.
 #define ANTEROOM_LIMITS(X)                                                                         \
   X(connections, kCount, "max-connections", 19'000, 1, 1'000'000,                                  \
-    "Most connections at a time; further ones are told `unavailable` (too_many_connections) and "  \
-    "closed. Never more than the process has descriptors for (ulimit -n).")                        \
+    "Most connections at a time; further ones are closed, and told `unavailable` "                 \
+    "(too_many_connections) unless very many come at once. Never more than the process has "       \
+    "descriptors for (ulimit -n).")                                                                \
   X(hello_bytes, kBytes, "max-hello-bytes", 512, 256, 64 << 10,                                    \
     "Longest frame of who has not said HELLO yet, or not proven their credentials.")               \
   X(hello_ms, kMs, "max-hello-time", 10'000, 100, 3'600'000,                                       \

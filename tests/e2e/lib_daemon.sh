@@ -9,12 +9,21 @@ passed=0
 failed=0
 daemon=
 daemon_status=
-trap 'end_daemon KILL; rm -rf "$scratch"' EXIT
+tracer=
+trap 'end_tracer; end_daemon KILL; rm -rf "$scratch"' EXIT
 
 # pause SECONDS, and holds FILE TEXT: without a process each, which is what a test of many small steps spends its time on.
 exec {silence}<> <(:)
 pause() { read -r -t "$1" -u "$silence"; }
 holds() { [[ $(<"$1") == *"$2"* ]]; }
+
+# The strace that looks at the daemon, if any.
+end_tracer() {
+  [ -n "$tracer" ] || return 0
+  kill "$tracer" 2>/dev/null
+  wait "$tracer" 2>/dev/null
+  tracer=
+}
 
 # launch FLAG...: starts it and does not wait.
 launch() {

@@ -70,14 +70,6 @@ check 'with it back, it starts' start
 check 'every token is good again' everybody_is_good
 
 # --- a disk with faults ---
-tracer=
-end_tracer() {
-  [ -n "$tracer" ] || return 0
-  kill "$tracer" 2>/dev/null
-  wait "$tracer" 2>/dev/null
-  tracer=
-}
-trap 'end_tracer; end_daemon KILL; rm -rf "$scratch"' EXIT
 # inject PATH CALL:FAULT
 inject() {
   strace -f -o "$scratch/trace" -P "$1" -e "trace=${2%%:*}" -e "inject=$2" -p "$daemon" 2>"$scratch/attached" &

@@ -83,7 +83,6 @@ END
 g++ -shared -fPIC -o "$scratch/short.so" "$scratch/short.cc" || exit 1
 export SHORT_WRITES=$scratch/writes-are-short
 
-tracer=
 tracing=()
 # Traced from its first step on: it waits, stopped, until strace has it.
 launch() {
@@ -99,13 +98,6 @@ launch() {
   trace
   kill -CONT "$daemon"
 }
-end_tracer() {
-  [ -n "$tracer" ] || return 0
-  kill "$tracer" 2>/dev/null
-  wait "$tracer" 2>/dev/null
-  tracer=
-}
-trap 'end_tracer; end_daemon KILL; rm -rf "$scratch"' EXIT
 
 # trace: strace looks at the daemon, as $tracing says; no $tracer when it cannot, or is not asked to.
 trace() {

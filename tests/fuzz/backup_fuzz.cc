@@ -20,9 +20,9 @@
 #include "server/storage/storage_status.h"
 #include "tests/fuzz/byte_source.h"
 #include "tests/fuzz/command_source.h"
-#include "tests/fuzz/engine_entries.h"
 #include "tests/fuzz/log_directory.h"
 #include "tests/fuzz/targets.h"
+#include "tests/support/engine_entries.h"
 #include "tests/support/logged_engine.h"
 #include "tests/support/memory_files.h"
 
@@ -129,7 +129,7 @@ void MendMark(MemoryFiles& files) {
   });
   if (!header.ok()) return;
   Engine engine(EngineOptions{});
-  if (!fuzz::LoadEntries({entries.begin() + 1, entries.end()}, &engine).empty()) return;
+  if (!LoadEntries({entries.begin() + 1, entries.end()}, &engine).empty()) return;
   SegmentHeader mended = *header;
   mended.mark = MarkOf(engine);
   const auto writer = SnapshotWriter::Create(files, kFile, SnapshotKind::kBackup, mended);

@@ -12,8 +12,8 @@
 #include "server/engine/engine.h"
 #include "tests/fuzz/byte_source.h"
 #include "tests/fuzz/command_source.h"
-#include "tests/fuzz/engine_entries.h"
 #include "tests/fuzz/targets.h"
+#include "tests/support/engine_entries.h"
 
 namespace anteroom::fuzz {
 namespace {

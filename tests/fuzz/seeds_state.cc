@@ -9,9 +9,9 @@
 #include "server/base/check.h"
 #include "server/engine/snapshot.h"
 #include "tests/fuzz/byte_source.h"
-#include "tests/fuzz/engine_entries.h"
 #include "tests/fuzz/log_directory.h"
 #include "tests/fuzz/targets.h"
+#include "tests/support/engine_entries.h"
 #include "tests/support/random_commands.h"
 #include "tests/support/temporary_file.h"
 

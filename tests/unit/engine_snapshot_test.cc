@@ -9,30 +9,12 @@
 #include <vector>
 
 #include "server/engine/snapshot.h"
+#include "tests/support/engine_entries.h"
 #include "tests/support/random_commands.h"
 #include "tests/support/seed.h"
 
 namespace anteroom {
 namespace {
-
-std::vector<std::string> Saved(const Engine& engine) {
-  std::vector<std::string> entries;
-  SaveEngine(engine, [&](std::string_view entry) {
-    entries.emplace_back(entry);
-    return true;
-  });
-  return entries;
-}
-
-std::string Load(const std::vector<std::string>& entries, Engine* engine) {
-  EngineLoader loader(engine);
-  for (const std::string& entry : entries) {
-    loader.Prefetch(entry);
-    std::string wrong = loader.Add(entry);
-    if (!wrong.empty()) return wrong;
-  }
-  return loader.Finish();
-}
 
 void Apply(const std::string& record, Engine* engine) {
   int64_t at_ms = 0;
@@ -62,7 +44,7 @@ void LeaveUnfinished(Engine* engine, const std::string& name, bool deleted) {
   } else {
     engine->Apply(engine->now_ms(), command::RoomSet{room, open}, &effects);
   }
-  const std::vector<std::string> entries = Saved(*engine);
+  const std::vector<std::string> entries = EntriesOf(*engine);
   const uint8_t type = deleted ? snapshot::Dropped::kType : snapshot::PumpPending::kType;
   REQUIRE(std::any_of(entries.begin(), entries.end(), [&](const std::string& entry) {
     return static_cast<uint8_t>(entry[0]) == type;
@@ -79,11 +61,11 @@ TEST_CASE("engine snapshot: what was loaded is what was saved, and goes on as it
     if (round % 25 == 7) {
       LeaveUnfinished(engine.get(), "crowd-" + std::to_string(round), round % 50 == 7);
     }
-    const std::vector<std::string> entries = Saved(*engine);
+    const std::vector<std::string> entries = EntriesOf(*engine);
     auto loaded = std::make_unique<Engine>(EngineOptions{.index_seed = random()});
-    REQUIRE_EQ(Load(entries, loaded.get()), "");
+    REQUIRE_EQ(LoadEntries(entries, loaded.get()), "");
     REQUIRE(loaded->digest() == engine->digest());
-    REQUIRE(Saved(*loaded) == entries);
+    REQUIRE(EntriesOf(*loaded) == entries);
     REQUIRE_EQ(loaded->NextDue(), engine->NextDue());
     if (round % 20 == 0) loaded->check_invariants();
     for (uint64_t left = random() % 300; left > 0; --left) {
@@ -92,7 +74,7 @@ TEST_CASE("engine snapshot: what was loaded is what was saved, and goes on as it
       Apply(record, loaded.get());
       if (left % 16 == 0) REQUIRE(loaded->digest() == engine->digest());
     }
-    REQUIRE(Saved(*loaded) == Saved(*engine));
+    REQUIRE(EntriesOf(*loaded) == EntriesOf(*engine));
     if (random() % 2 == 0) engine = std::move(loaded);
   }
   engine->check_invariants();
@@ -105,7 +87,7 @@ TEST_CASE(
   std::mt19937_64 random(seed);
   Engine engine(EngineOptions{.index_seed = 1});
   for (int i = 0; i < 1500; ++i) Apply(commands.Next(), &engine);
-  const std::vector<std::string> entries = Saved(engine);
+  const std::vector<std::string> entries = EntriesOf(engine);
   int refused = 0;
   constexpr int kRounds = 1000;
   for (int round = 0; round < kRounds; ++round) {
@@ -129,7 +111,7 @@ TEST_CASE(
         entry[random() % entry.size()] ^= static_cast<char>(1 << random() % 8);
     }
     Engine loaded(EngineOptions{.index_seed = 2});
-    if (!Load(damaged, &loaded).empty()) {
+    if (!LoadEntries(damaged, &loaded).empty()) {
       ++refused;
       continue;
     }
@@ -144,14 +126,14 @@ TEST_CASE(
 
 TEST_CASE("engine snapshot: an empty engine, and what does not begin as one") {
   Engine engine(EngineOptions{});
-  const std::vector<std::string> entries = Saved(engine);
+  const std::vector<std::string> entries = EntriesOf(engine);
   CHECK_EQ(entries.size(), 1);
   Engine loaded(EngineOptions{});
-  CHECK_EQ(Load(entries, &loaded), "");
+  CHECK_EQ(LoadEntries(entries, &loaded), "");
   CHECK(loaded.digest() == engine.digest());
   Engine other(EngineOptions{});
-  CHECK_EQ(Load({}, &other), "it is empty");
-  CHECK_EQ(Load({std::string(1, '\x07')}, &other), "it does not begin with the engine");
+  CHECK_EQ(LoadEntries({}, &other), "it is empty");
+  CHECK_EQ(LoadEntries({std::string(1, '\x07')}, &other), "it does not begin with the engine");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "server/base/limits.h"
 #include "server/engine/snapshot.h"
 #include "tests/support/desk_world.h"
+#include "tests/support/engine_entries.h"
 
 namespace anteroom {
 namespace {
@@ -120,15 +121,6 @@ TEST_CASE("token keys: a token of the right admission under another key is none"
   CHECK(std::get<protocol::Refusal>(other).error == protocol::ErrorCode::kBadToken);
 }
 
-std::vector<std::string> SavedKeys(const Engine& engine) {
-  std::vector<std::string> entries;
-  SaveEngine(engine, [&](std::string_view entry) {
-    entries.emplace_back(entry);
-    return true;
-  });
-  return entries;
-}
-
 std::string EntryOf(const snapshot::Engine& all) {
   std::string entry(1, static_cast<char>(snapshot::Engine::kType));
   protocol::Encode(all, &entry);
@@ -145,12 +137,12 @@ std::string LoadAlone(const snapshot::Engine& all) {
 
 TEST_CASE("token keys: a snapshot says them, and without any its bytes are what they were") {
   Engine engine(EngineOptions{});
-  const std::string before = SavedKeys(engine).front();
+  const std::string before = EntriesOf(engine).front();
   CHECK_EQ(before.size(), 1 + 1 + 4 * 8 + 4 + 4 * 8);
   CHECK_EQ(before[1], 0);  // presence
   LetIn(engine, "a");
   Use(engine, 0x01020304);
-  const std::vector<std::string> entries = SavedKeys(engine);
+  const std::vector<std::string> entries = EntriesOf(engine);
   CHECK_EQ(entries.front()[1], 1);
   CHECK_EQ(entries.front().substr(before.size()),
            std::string("\x01\0\x02\0\0\0\0\0\0\0\x04\x03\x02\x01", 14));

@@ -1,6 +1,6 @@
 // An engine's state as entries and back, with what must hold of them whatever has happened.
-#ifndef ANTEROOM_TESTS_FUZZ_ENGINE_ENTRIES_H_
-#define ANTEROOM_TESTS_FUZZ_ENGINE_ENTRIES_H_
+#ifndef ANTEROOM_TESTS_SUPPORT_ENGINE_ENTRIES_H_
+#define ANTEROOM_TESTS_SUPPORT_ENGINE_ENTRIES_H_
 
 #include <memory>
 #include <string>
@@ -10,7 +10,7 @@
 #include "server/engine/engine.h"
 #include "server/engine/snapshot.h"
 
-namespace anteroom::fuzz {
+namespace anteroom {
 
 inline std::vector<std::string> EntriesOf(const Engine& engine) {
   std::vector<std::string> entries;
@@ -48,6 +48,6 @@ inline std::unique_ptr<Engine> CopyOf(Engine& engine) {
   return copy;
 }
 
-}  // namespace anteroom::fuzz
+}  // namespace anteroom
 
-#endif  // ANTEROOM_TESTS_FUZZ_ENGINE_ENTRIES_H_
+#endif  // ANTEROOM_TESTS_SUPPORT_ENGINE_ENTRIES_H_
