@@ -72,6 +72,8 @@ check 'every token is good again' everybody_is_good
 # --- a disk with faults ---
 # inject PATH CALL:FAULT
 inject() {
+  # What an earlier one said is no sign.
+  : >"$scratch/attached"
   strace -f -o "$scratch/trace" -P "$1" -e "trace=${2%%:*}" -e "inject=$2" -p "$daemon" 2>"$scratch/attached" &
   tracer=$!
   for _ in {1..500}; do

@@ -102,6 +102,8 @@ launch() {
 # trace: strace looks at the daemon, as $tracing says; no $tracer when it cannot, or is not asked to.
 trace() {
   [ ${#tracing[@]} -gt 0 ] || return 0
+  # What an earlier one said is no sign.
+  : >"$scratch/attached"
   "${tracing[@]}" -p "$daemon" 2>"$scratch/attached" &
   tracer=$!
   for _ in {1..500}; do
@@ -135,7 +137,6 @@ faults() {
   local on=$1 list=$2 fault path
   tracing=()
   : >"$scratch/trace"
-  : >"$scratch/attached"
   if [ "$list" = short ]; then
     : >"$SHORT_WRITES"
     return
