@@ -158,8 +158,8 @@ TOOL_SOURCES := $(call sources,tools tools/*)
 TEST_SUPPORT_SOURCES := $(call sources,tests/support)
 UNIT_SOURCES := $(call sources,tests/unit)
 SCRIPT_SOURCES := $(call sources,tests/scripts)
-# The storage's, which take a sample of their cases where a sanitizer makes them slow.
-STORAGE_TEST_SOURCES := tests/unit/main.cc $(filter tests/unit/storage_%,$(UNIT_SOURCES))
+# Those which take a sample of their cases where a sanitizer makes them slow.
+LONG_TEST_SOURCES := tests/unit/main.cc $(filter tests/unit/storage_% tests/unit/engine_snapshot_% tests/unit/engine_model_%,$(UNIT_SOURCES))
 # The unit tests of what has threads, and what they need beyond archives: few enough to be built once more, under TSan.
 # Those of credentials read what their server has noted without a lock, once a call is answered.
 THREAD_SOURCES := tests/unit/main.cc tests/unit/app_group_commit_test.cc \
@@ -204,7 +204,7 @@ EXAMPLES := $(patsubst client/examples/%.cc,$(BUILD)/bin/example_%,$(EXAMPLE_SOU
 all: $(PROGRAMS) $(LIBRARIES)
 unit-programs: $(UNIT_TESTS) $(SCRIPT_TESTS)
 bench-programs: $(BENCHES) $(LOADGEN)
-test-programs: all $(BUILD)/bin/storage_tests bench-programs $(E2E_PROGRAMS) $(EXAMPLES) $(SIM)
+test-programs: all $(BUILD)/bin/long_tests bench-programs $(E2E_PROGRAMS) $(EXAMPLES) $(SIM)
 
 # --- compiling ---
 
@@ -294,7 +294,7 @@ $(eval $(call program,anteroomd,server/app/main.cc,$(call archives,libserver_app
 $(eval $(call program,anteroom,tools/cli/main.cc,$(TOOL_ARCHIVES)))
 $(eval $(call program,unit_tests,$(UNIT_SOURCES),$(EVERY_ARCHIVE)))
 $(eval $(call program,script_tests,$(SCRIPT_SOURCES),$(EVERY_ARCHIVE)))
-$(eval $(call program,storage_tests,$(STORAGE_TEST_SOURCES),$(EVERY_ARCHIVE)))
+$(eval $(call program,long_tests,$(LONG_TEST_SOURCES),$(EVERY_ARCHIVE)))
 $(eval $(call program,thread_tests,$(THREAD_SOURCES),$(call archives,libanteroom_testing libanteroom \
   libserver_storage)))
 $(eval $(call program,sim,$(SIM_SOURCES) $(SIM_PARTS),$(call archives,$(patsubst %,libserver_%,storage engine base) \

@@ -362,6 +362,9 @@ struct HealthReply {
   std::string role;        // "leader"
   std::string status;      // "ok", "disk_full", "disk_slow", "memory_full", "stopping"
   std::string durability;  // "commit", "interval", "none"
+  // "ok"; "failing": none can be made, tried every minute; "stopped": the log does not give its own
+  // state; "log_stays": what they cover can be neither removed nor archived, tried every minute
+  std::string snapshots;
   bool virtual_clock = false;
   uint64_t at_ms = 0;  // engine time
   uint64_t uptime_ms = 0;
@@ -377,15 +380,15 @@ struct HealthReply {
   uint64_t watches = 0;
   std::optional<uint64_t> memory_bytes;  // of people, rooms, watches and connections
   std::optional<uint64_t> memory_max_bytes;
-  ANTEROOM_FIELDS(ANTEROOM_FIELD(version) ANTEROOM_FIELD(role) ANTEROOM_FIELD(status)
-                      ANTEROOM_FIELD(durability) ANTEROOM_FIELD(virtual_clock) ANTEROOM_FIELD(at_ms)
-                          ANTEROOM_FIELD(uptime_ms) ANTEROOM_FIELD(sequence)
-                              ANTEROOM_FIELD(durable_sequence) ANTEROOM_FIELD(log_bytes)
-                                  ANTEROOM_FIELD(reserved_bytes) ANTEROOM_FIELD(reserved_minutes)
-                                      ANTEROOM_FIELD(disk_free_bytes) ANTEROOM_FIELD(sync_p50_us)
-                                          ANTEROOM_FIELD(sync_p99_us) ANTEROOM_FIELD(connections)
-                                              ANTEROOM_FIELD(watches) ANTEROOM_FIELD(memory_bytes)
-                                                  ANTEROOM_FIELD(memory_max_bytes))
+  ANTEROOM_FIELDS(
+      ANTEROOM_FIELD(version) ANTEROOM_FIELD(role) ANTEROOM_FIELD(status) ANTEROOM_FIELD(durability)
+          ANTEROOM_FIELD(snapshots) ANTEROOM_FIELD(virtual_clock) ANTEROOM_FIELD(at_ms)
+              ANTEROOM_FIELD(uptime_ms) ANTEROOM_FIELD(sequence) ANTEROOM_FIELD(durable_sequence)
+                  ANTEROOM_FIELD(log_bytes) ANTEROOM_FIELD(reserved_bytes)
+                      ANTEROOM_FIELD(reserved_minutes) ANTEROOM_FIELD(disk_free_bytes)
+                          ANTEROOM_FIELD(sync_p50_us) ANTEROOM_FIELD(sync_p99_us)
+                              ANTEROOM_FIELD(connections) ANTEROOM_FIELD(watches)
+                                  ANTEROOM_FIELD(memory_bytes) ANTEROOM_FIELD(memory_max_bytes))
 };
 
 struct StatsRequest {

@@ -79,13 +79,13 @@ part() {
 }
 
 # Unit tests and scripts run with the sanitizers below: once more without them would cost four minutes of compiling. But
-# for those of the storage, which take a sample there and go through every case here.
+# for those that take a sample there and go through every case here.
 begin release SANITIZE= test-programs
 finish release
 begin sanitizers SANITIZE=address unit-programs all build/asan/bin/sim
 export ANTEROOM_BIN=$PWD/build/bin
 # Ten million steps: 15 s on two cores.
-part storage 240 build/bin/storage_tests
+part long 240 build/bin/long_tests
 part sim 300 build/bin/sim --seeds 1000 --jobs "$jobs"
 # lib*.sh is what several of them share.
 for test in tests/e2e/*.sh; do

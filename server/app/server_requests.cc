@@ -179,6 +179,7 @@ protocol::HealthReply Server::DescribeHealth() {
     health.status = "ok";
   }
   health.durability = NameOf(options_.durability);
+  health.snapshots = NameOf(snapshots_.state());
   health.virtual_clock = clock_.is_virtual();
   health.at_ms = static_cast<uint64_t>(desk_.now_ms());
   health.uptime_ms = loop_ms_ - started_ms_;

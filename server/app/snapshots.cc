@@ -17,6 +17,8 @@ namespace {
 // After a failure that may pass.
 constexpr uint64_t kAgainMs = 60'000;
 constexpr uint64_t kTidyMs = 3'600'000;
+// So many times what is enough for a snapshot is too much to wait for idle time.
+constexpr uint64_t kUrgentFactor = 3;
 
 // A full archive is pruned too: that may be what makes room.
 absl::Status Tidy(storage::Files& files, const Snapshots::Options& options, uint32_t segment,
@@ -40,25 +42,31 @@ Snapshots::~Snapshots() {
 }
 
 void Snapshots::Look(uint32_t open_segment, uint64_t segment_bytes, uint64_t now_ms) {
-  if (working_) {
-    if (work_.done.load(std::memory_order_acquire)) TakeDone(now_ms);
+  if (working_ && work_.done.load(std::memory_order_acquire)) {
+    TakeDone(now_ms);
     return;
   }
   if (stopped_) return;
   const uint32_t first = std::max(number_, 1U);
   CHECK_GE(open_segment, first);
   const uint64_t closed_bytes = (open_segment - first) * segment_bytes;
-  const bool enough = open_segment > first && closed_bytes >= std::max(options_.log_bytes, bytes_);
-  if (enough && now_ms >= make_from_ms_) {
-    Start(open_segment, true);
+  const uint64_t enough_bytes = std::max(options_.log_bytes, bytes_);
+  const bool urgent = closed_bytes >= kUrgentFactor * enough_bytes;
+  if (working_) {
+    // A thread without privileges cannot leave the idle class: another one begins anew.
+    if (urgent && work_.makes && work_.idle) work_.cancel.store(true, std::memory_order_relaxed);
+  } else if (open_segment > first && closed_bytes >= enough_bytes && now_ms >= make_from_ms_) {
+    Start(open_segment, true, !urgent);
   } else if (now_ms >= tidy_ms_) {
-    Start(number_, false);
+    Start(number_, false, true);
   }
 }
 
-void Snapshots::Start(uint32_t segment, bool makes) {
+void Snapshots::Start(uint32_t segment, bool makes, bool idle) {
   work_.segment = segment;
   work_.makes = makes;
+  work_.idle = idle;
+  work_.cancel.store(false, std::memory_order_relaxed);
   work_.done.store(false, std::memory_order_relaxed);
   working_ = true;
   // The loop's thread is the one that takes the signals.
@@ -68,8 +76,8 @@ void Snapshots::Start(uint32_t segment, bool makes) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] {
     // Of this thread alone, as Linux has it. Without it the loop only shares the processor more.
-    sched_param idle{};
-    sched_setscheduler(0, SCHED_IDLE, &idle);
+    const sched_param none{};
+    if (work_.idle) sched_setscheduler(0, SCHED_IDLE, &none);
     DoWork();
     work_.done.store(true, std::memory_order_release);
   });
@@ -102,7 +110,7 @@ void Snapshots::TakeMade(uint64_t now_ms) {
   const absl::Status& status = work_.made.status();
   if (absl::IsCancelled(status)) return;
   const bool damaged = storage::KindOf(status) == storage::FailureKind::kDamaged;
-  if (damaged) stopped_ = true;
+  if (damaged) stopped_ = damaged_ = true;
   if (damaged || !failed_) {
     std::fprintf(stderr, "anteroomd: no snapshot: %s; the log is kept whole%s\n",
                  std::string(status.message()).c_str(),
@@ -114,7 +122,10 @@ void Snapshots::TakeMade(uint64_t now_ms) {
 
 void Snapshots::TakeTidied(uint64_t now_ms) {
   const absl::Status& status = work_.tidied;
-  if (absl::IsCancelled(status)) return;
+  if (absl::IsCancelled(status)) {
+    tidy_ms_ = now_ms;
+    return;
+  }
   if (!status.ok() && !tidying_failed_) {
     std::fprintf(stderr,
                  "anteroomd: log that is not needed any more stays: %s; it takes space until that "
@@ -125,6 +136,26 @@ void Snapshots::TakeTidied(uint64_t now_ms) {
   }
   tidying_failed_ = !status.ok();
   tidy_ms_ = now_ms + (status.ok() ? kTidyMs : kAgainMs);
+}
+
+Snapshots::State Snapshots::state() const {
+  if (damaged_) return State::kStopped;
+  if (failed_) return State::kFailing;
+  return tidying_failed_ ? State::kLogStays : State::kOk;
+}
+
+std::string_view NameOf(Snapshots::State state) {
+  switch (state) {
+    case Snapshots::State::kOk:
+      return "ok";
+    case Snapshots::State::kFailing:
+      return "failing";
+    case Snapshots::State::kStopped:
+      return "stopped";
+    case Snapshots::State::kLogStays:
+      break;
+  }
+  return "log_stays";
 }
 
 void Snapshots::Stop() {

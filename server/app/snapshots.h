@@ -1,8 +1,10 @@
 // Snapshots while the daemon runs: when enough of the log is closed, a thread at idle priority
 // reads it into a second engine, writes that out, and removes what it covers
-// (storage/compaction.h). The loop does nothing for it but look, once a second, how it goes. At the
-// start, and then by the hour, the same thread tidies: what a crash has left of covered log goes,
-// and what is too old in the archive.
+// (storage/compaction.h). On a machine without idle time the log grows meanwhile: when there is
+// three times as much as was enough, one is begun at the loop's own priority, in place of it. The
+// loop does nothing for it but look, once a second, how it goes. At the start, and then by the
+// hour, the same thread tidies: what a crash has left of covered log goes, and what is too old in
+// the archive.
 //
 // A disk without room for it is said once and tried again, and so is covered log that cannot be
 // removed or archived, which stays; a log that does not give its own state is said, and nothing is
@@ -16,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "absl/status/statusor.h"
@@ -27,6 +30,13 @@ namespace anteroom::app {
 // Invariant: a thread is joinable exactly while `working_`.
 class Snapshots {
  public:
+  enum class State : uint8_t {
+    kOk,
+    kFailing,   // none can be made now
+    kStopped,   // the log does not give its own state
+    kLogStays,  // what they cover can be neither removed nor archived
+  };
+
   struct Options {
     std::string directory;
     // Closed log beyond which one is made: so much, or as much as the last one took, if that is
@@ -51,21 +61,22 @@ class Snapshots {
   // Of the segment with which the log goes on after the last one; 0 without one.
   uint32_t number() const { return number_; }
   uint64_t bytes() const { return bytes_; }
-  // Whether the last attempt to make one failed; to tidy.
-  bool failed() const { return failed_; }
-  bool tidying_failed() const { return tidying_failed_; }
+  State state() const;
+  // Whether what is under way, or was last, runs in idle time alone.
+  bool idle() const { return work_.idle; }
 
  private:
   struct Work {
     uint32_t segment = 0;
     bool makes = false;  // otherwise only tidies
+    bool idle = true;
     std::atomic<bool> cancel = false;
     std::atomic<bool> done = false;
     absl::StatusOr<storage::SnapshotMade> made = storage::SnapshotMade{};
     absl::Status tidied;
   };
 
-  void Start(uint32_t segment, bool makes);
+  void Start(uint32_t segment, bool makes, bool idle);
   void DoWork();  // by the thread
   void TakeDone(uint64_t now_ms);
   void TakeMade(uint64_t now_ms);
@@ -78,6 +89,7 @@ class Snapshots {
 
   bool working_ = false;
   bool stopped_ = false;  // for good
+  bool damaged_ = false;
   bool failed_ = false;
   bool tidying_failed_ = false;
   uint64_t make_from_ms_ = 0;  // none is made before
@@ -85,6 +97,9 @@ class Snapshots {
   Work work_;
   std::thread thread_;
 };
+
+// As HealthReply has it.
+std::string_view NameOf(Snapshots::State state);
 
 }  // namespace anteroom::app
 

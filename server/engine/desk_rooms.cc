@@ -31,21 +31,6 @@ Refusal WrongCount(size_t count, std::string_view of, size_t max) {
                     std::to_string(max));
 }
 
-// The rank of the first session with an admission number of at least `admission`.
-uint64_t RankOfAdmission(const Engine& engine, const Room& room, uint64_t admission) {
-  uint64_t low = 0;
-  uint64_t high = room.inside.size();
-  while (low < high) {
-    const uint64_t middle = (low + high) / 2;
-    if (engine.roster().sessions()[room.inside.At(middle)].admission < admission) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 }  // namespace
 
 // ---- rooms ----
@@ -176,7 +161,7 @@ Answer<protocol::AdmitReply> Desk::Handle(const protocol::AdmitOperation& admit)
   const uint64_t end = *reply.first_admission + reply.count;
   QueuePlace place;
   uint32_t session =
-      room->inside.At(RankOfAdmission(engine_, *room, *reply.first_admission), &place);
+      room->inside.At(engine_.RankOfAdmission(*room, *reply.first_admission), &place);
   reply.admitted.reserve(reply.count);
   for (uint64_t admission = *reply.first_admission; admission < end; ++admission) {
     std::string_view id;
@@ -306,7 +291,7 @@ Answer<protocol::PageReply> Desk::Handle(const protocol::InsideOperation& inside
   }
   protocol::PageReply reply;
   QueuePlace place;
-  uint32_t session = room->inside.At(RankOfAdmission(engine_, *room, from), &place);
+  uint32_t session = room->inside.At(engine_.RankOfAdmission(*room, from), &place);
   while (session != kNoHandle && reply.items.size() < count) {
     const uint32_t visitor = engine_.roster().sessions()[session].visitor;
     protocol::VisitorEntry& item = reply.items.emplace_back();

@@ -366,6 +366,20 @@ uint32_t Engine::OlderMemory(uint32_t memory, int64_t at_ms) const {
   return older;
 }
 
+uint64_t Engine::RankOfAdmission(const Room& room, uint64_t admission) const {
+  uint64_t low = 0;
+  uint64_t high = room.inside.size();
+  while (low < high) {
+    const uint64_t middle = (low + high) / 2;
+    if (roster_.sessions()[room.inside.At(middle)].admission < admission) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 uint32_t Engine::FindAdmission(uint32_t room, uint64_t admission, int64_t at_ms) const {
   const uint32_t memory = memories_.FindAdmission(room, admission);
   return memory == kNoHandle || memories_[memory].forget_at_ms > at_ms ? memory : kNoHandle;

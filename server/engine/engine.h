@@ -110,6 +110,8 @@ class Engine {
   uint64_t AheadOf(const Visitor& visitor) const {
     return queue_pool_.RankOf(QueuePlace{visitor.place});
   }
+  // Of those inside, how many have a lower admission number.
+  uint64_t RankOfAdmission(const Room& room, uint64_t admission) const;
   void PrefetchPlaceOf(const Visitor& visitor) const {
     if (visitor.waiting()) queue_pool_.PrefetchPlace(QueuePlace{visitor.place});
   }

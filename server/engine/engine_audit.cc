@@ -59,6 +59,7 @@ void Engine::check_invariants() {
       CHECK_EQ(visitor.room, number);
       CHECK_EQ(visitor.place, handle);
       CHECK(session.place == place);
+      CHECK_EQ(memories_.FindAdmission(number, session.admission), kNoHandle);
       ++(visitor.admitted() ? admitted : active);
       CHECK(room->dropped || visitor.active() || session.timer != 0);
       timers += session.timer != 0;

@@ -201,6 +201,7 @@ class EngineLoader {
   std::string DecodeAndTake(std::string_view bytes);
   template <typename Entry>
   std::string CheckVisitor(const Entry& entry) const;
+  bool IsInside(uint64_t admission) const;  // of this room
   bool IsTime(int64_t at_ms) const { return at_ms >= 0 && at_ms <= engine_.now_ms_; }
 
   Engine& engine_;

@@ -239,6 +239,7 @@ std::string EngineLoader::Take(const snapshot::Inside& entry) {
   if (entry.admission <= last_admission_ || entry.admission >= header_.next_admission) {
     return Of(room_->number, "its admissions are out of order");
   }
+  if (room_->memories.count != 0) return Of(room_->number, "those inside come after the memories");
   last_admission_ = entry.admission;
   const int64_t deadline_ms = entry.deadline_ms.value_or(Session::kNever);
   if ((entry.deadline_ms && !IsDeadline(deadline_ms)) ||
@@ -272,6 +273,12 @@ std::string EngineLoader::Take(const snapshot::Inside& entry) {
   return {};
 }
 
+bool EngineLoader::IsInside(uint64_t admission) const {
+  const uint64_t rank = engine_.RankOfAdmission(*room_, admission);
+  return rank < room_->inside.size() &&
+         engine_.roster_.sessions()[room_->inside.At(rank)].admission == admission;
+}
+
 std::string EngineLoader::Take(const snapshot::Memory& entry) {
   if (entry.visitor.empty() || !EndsAdmission(entry.reason) || !IsTime(entry.at_ms) ||
       entry.admission >= header_.next_admission || entry.arrival >= header_.next_arrival ||
@@ -283,6 +290,7 @@ std::string EngineLoader::Take(const snapshot::Memory& entry) {
       engine_.memories_.FindAdmission(room_->number, entry.admission) != kNoHandle) {
     return Of(room_->number, "an admission ended twice");
   }
+  if (IsInside(entry.admission)) return Of(room_->number, "an admission ended and goes on");
   Memories& memories = engine_.memories_;
   const uint32_t older = memories.Find(room_->number, entry.visitor);
   const uint32_t handle = memories.Append(room_->number, entry.visitor, &room_->memories);

@@ -59,7 +59,8 @@ judged() {
 agrees() {
   local could=1 what=$1
   log_check && could=0
-  start
+  # With segments as small as the log's, or one closed segment would be enough for a snapshot, after a second.
+  start --segment-bytes 4K
   check "$what: the daemon agrees" is $? $could
   end_daemon KILL
   [ $could -eq 0 ] || check "$what: and names the place" says "$scratch/log" '\.log'

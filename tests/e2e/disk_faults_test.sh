@@ -116,6 +116,7 @@ wait "$crowd" 2>/dev/null
 check 'a full disk: newcomers are turned away' [ -n "$turned_away" ]
 check 'a full disk: in words' says "$scratch/said" '"error":"unavailable".*disk_full|disk_full'
 check 'a full disk: health says so' outcome 0 disk_full --output json health
+check 'a full disk: and for how long the reserve lasts' [ "$(field_of_health reserved_minutes)" -ge 0 ]
 check 'a full disk: who waits is answered' outcome 0 waiting --output json status sale carl
 check 'a full disk: and keeps the place' outcome 0 waiting --output json join sale carl
 check 'a full disk: a session ends' outcome 0 ended --output json finish sale ann --completed

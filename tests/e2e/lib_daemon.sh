@@ -7,6 +7,8 @@ data=$scratch/data
 export ANTEROOM_SERVER=unix:$scratch/socket
 passed=0
 failed=0
+# Words that stand before the daemon's own: a program that starts it and leaves it this process, as `strace -D` does.
+under=()
 daemon=
 daemon_status=
 tracer=
@@ -27,7 +29,7 @@ end_tracer() {
 
 # launch FLAG...: starts it and does not wait.
 launch() {
-  "$bin/anteroomd" --listen none --unix "$scratch/socket" --data "$data" "$@" >"$scratch/log" 2>&1 &
+  "${under[@]}" "$bin/anteroomd" --listen none --unix "$scratch/socket" --data "$data" "$@" >"$scratch/log" 2>&1 &
   daemon=$!
 }
 

@@ -212,6 +212,29 @@ TEST_CASE("a flood of requests from who reads the answers leaves others fast") {
   CHECK(is_fast);
 }
 
+// The best of some rounds, for the machine has other work too: of a thousand requests one after
+// another, with changes between that everybody who watches is told of.
+double P99Microseconds(RawClient& client) {
+  double best_us = 0;
+  for (int round = 0; round < 5; ++round) {
+    std::vector<double> times_us;
+    protocol::RoomSettings change;
+    for (int i = 0; i < 1000; ++i) {
+      if (i % 10 == 0) {
+        change.mode = i % 20 == 0 ? protocol::Mode::kPaused : protocol::Mode::kQueue;
+        REQUIRE(client.Call<Operation::kRoomSet>({"sale", change, std::nullopt}));
+      }
+      const auto start = steady_clock::now();
+      REQUIRE(client.Call<Operation::kRoomShow>({"sale"}));
+      const std::chrono::duration<double, std::micro> took = steady_clock::now() - start;
+      times_us.push_back(took.count());
+    }
+    std::nth_element(times_us.begin(), times_us.begin() + 990, times_us.end());
+    if (round == 0 || times_us[990] < best_us) best_us = times_us[990];
+  }
+  return best_us;
+}
+
 TEST_CASE("who watches and never reads costs little and hurts nobody") {
   Daemon daemon;
   protocol::RoomSettings settings;
@@ -223,19 +246,15 @@ TEST_CASE("who watches and never reads costs little and hurts nobody") {
   protocol::JoinManyRequest joins;
   for (const std::string& id : people) joins.items.push_back({"sale", id, std::nullopt});
   REQUIRE(daemon.client.Call<Operation::kJoinMany>(joins));
+  const double alone_us = P99Microseconds(daemon.client);
   RawClient watcher;
   daemon.Connect(&watcher);
   REQUIRE(watcher.Ask<Operation::kWatch>(
       1, {"sale", std::vector<std::string_view>(people.begin(), people.end())}));
   // Each change of the mode is told to everybody who waits: in all many megabytes.
-  protocol::RoomSettings change;
-  for (int i = 0; i < 200; ++i) {
-    change.mode = i % 2 == 0 ? protocol::Mode::kPaused : protocol::Mode::kQueue;
-    REQUIRE(daemon.client.Call<Operation::kRoomSet>({"sale", change, std::nullopt}));
-  }
-  const auto start = steady_clock::now();
-  for (int i = 0; i < 100; ++i) REQUIRE(daemon.client.Call<Operation::kPing>({}));
-  REQUIRE(steady_clock::now() - start < std::chrono::seconds(5));
+  const double beside_us = P99Microseconds(daemon.client);
+  INFO("p99 without it ", alone_us, " us, beside it ", beside_us, " us");
+  CHECK(beside_us < 3 * alone_us + 1000);
   REQUIRE(daemon.ResidentKib() > 0);
   REQUIRE(daemon.ResidentKib() < 200 * 1024);
   REQUIRE(daemon.process.Stop(SIGTERM) == 0);

@@ -77,6 +77,20 @@ cp "$scratch/right" "$snapshot"
 check "the right one is taken" start "${flags[@]}"
 end_daemon TERM
 
+# Reading that takes longer than a second is said.
+check "a quick start says nothing of reading" eval '! says "$scratch/log" reading'
+snapshot=$(find "$data" -name '*.snap')
+if strace -e trace=none true 2>/dev/null; then
+  under=(strace -D -f -o "$scratch/trace" -P "$snapshot" -e trace=pread64 -e inject=pread64:delay_enter=1200000:when=1)
+  check "from a slow disk it starts" start "${flags[@]}"
+  under=()
+  check "and says how far it has come" says "$scratch/log" '^anteroomd: reading, [1-9][0-9]* entries of the snapshot and [0-9]+ records so far'
+  check "and when it has read all" says "$scratch/log" '^anteroomd: read all, [0-9]+ records'
+  end_daemon KILL
+else
+  echo "left out, for strace cannot look at a process here: what a slow start says"
+fi
+
 # All of it in one file, from a daemon that runs; and then moved for good.
 check "it runs again" start "${flags[@]}"
 check "a backup beside the daemon" cli backup "$scratch/backup" --data "$data"
@@ -102,6 +116,7 @@ check "a room there" cli room create sale rate=none capacity=0 remember_ttl=1s
 check "much there" churn 1 200
 said_taken() { grep -q '00000001.log is there already' "$scratch/log"; }
 check "it says that the name is taken" until_true 20 said_taken
+check "health says so" says <(cli --output json health) '"snapshots":"log_stays"'
 check "it serves" cli join sale one-more
 end_daemon TERM
 check "it starts all the same" start "${flags[@]}"

@@ -19,16 +19,9 @@
 #include "server/storage/log_recovery.h"
 #include "server/storage/log_writer.h"
 #include "server/storage/storage_status.h"
+#include "tests/support/sampled.h"
 
 namespace anteroom::storage {
-
-// Sanitizers make a run ten times as long: there the longest tests take a sample of the cases that
-// a plain build goes through one by one.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSampled = true;
-#else
-inline constexpr bool kSampled = false;
-#endif
 
 // A state with a digest: all that the log knows of an engine.
 class Tally {

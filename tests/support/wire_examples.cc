@@ -89,6 +89,7 @@ HealthReply Healthy() {
   reply.role = "leader";
   reply.status = "ok";
   reply.durability = "commit";
+  reply.snapshots = "ok";
   reply.virtual_clock = false;
   reply.at_ms = 3'600'820;
   reply.uptime_ms = 3'600'821;

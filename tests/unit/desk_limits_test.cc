@@ -125,6 +125,28 @@ TEST_CASE("desk: beyond the daemon's visitors and rooms newcomers are refused be
   CHECK(Join(world, "c").index() == 0);
 }
 
+TEST_CASE("desk: so many are kept out of a room, and one of them again, but nobody more") {
+  DeskWorld world;
+  MakeSale(world, 0);
+  const auto block = [&](const std::string& id, int64_t duration_ms) {
+    return world.desk.Handle(protocol::RevokeOperation{{"sale", id, duration_ms}});
+  };
+  const uint64_t before = limits::kBlocksPerRoomMax - 1;
+  for (uint64_t i = 0; i < before; ++i) CHECK(block("v" + std::to_string(i), 1000).index() == 0);
+  CHECK(block("last", 2000).index() == 0);
+  const size_t records = world.log.records.size();
+  const Refusal refusal = RefusalOf(block("one-more", 1000));
+  CHECK(refusal.error == ErrorCode::kUnavailable);
+  CHECK(world.log.records.size() == records);
+  CHECK(block("last", 3000).index() == 0);
+  CHECK(RefusalOf(Join(world, "last")).error == ErrorCode::kBlocked);
+  CHECK(world.engine.FindRoom("sale")->blocks.count == limits::kBlocksPerRoomMax);
+  // When some are over there is room for others.
+  world.Advance(1500);
+  CHECK(block("one-more", 1000).index() == 0);
+  world.engine.check_invariants();
+}
+
 TEST_CASE("desk: without memory there is nobody and nothing new, everybody already here goes on") {
   DeskWorld world;
   MakeSale(world, 3);

@@ -11,6 +11,7 @@
 
 #include "tests/support/desk_world.h"
 #include "tests/support/reference_room.h"
+#include "tests/support/sampled.h"
 #include "tests/support/seed.h"
 
 namespace anteroom {
@@ -283,7 +284,7 @@ class ModelRun {
 };
 
 TEST_CASE("engine: a million random operations answer as the plain model does") {
-  constexpr int kRuns = 100;
+  constexpr int kRuns = kSampled ? 20 : 100;
   constexpr int kSteps = 10'000;
   std::mt19937_64 seeds(TestSeed());
   for (int run = 0; run < kRuns; ++run) {

@@ -11,6 +11,7 @@
 #include "server/engine/snapshot.h"
 #include "tests/support/engine_entries.h"
 #include "tests/support/random_commands.h"
+#include "tests/support/sampled.h"
 #include "tests/support/seed.h"
 
 namespace anteroom {
@@ -56,7 +57,7 @@ TEST_CASE("engine snapshot: what was loaded is what was saved, and goes on as it
   RandomCommands commands(seed);
   std::mt19937_64 random(seed);
   auto engine = std::make_unique<Engine>(EngineOptions{.index_seed = seed});
-  for (int round = 0; round < 1000; ++round) {
+  for (int round = 0; round < (kSampled ? 150 : 1000); ++round) {
     for (uint64_t left = random() % 300; left > 0; --left) Apply(commands.Next(), engine.get());
     if (round % 25 == 7) {
       LeaveUnfinished(engine.get(), "crowd-" + std::to_string(round), round % 50 == 7);
@@ -89,7 +90,7 @@ TEST_CASE(
   for (int i = 0; i < 1500; ++i) Apply(commands.Next(), &engine);
   const std::vector<std::string> entries = EntriesOf(engine);
   int refused = 0;
-  constexpr int kRounds = 3000;
+  constexpr int kRounds = kSampled ? 600 : 3000;
   for (int round = 0; round < kRounds; ++round) {
     std::vector<std::string> damaged = entries;
     const size_t at = random() % damaged.size();

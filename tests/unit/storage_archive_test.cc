@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "server/app/recovery.h"
@@ -34,7 +35,6 @@ struct LoggedDisk {
   LoggedDisk() {
     REQUIRE(disk.MakeDirectory(kArchiveDirectory).ok());
     REQUIRE(daemon.Start(disk).ok());
-    RandomCommands commands(TestSeed());
     while (daemon.open_segment() <= 3) REQUIRE(daemon.Run(commands, 100).ok());
   }
   absl::Status MakeSnapshot() {
@@ -45,6 +45,7 @@ struct LoggedDisk {
   }
 
   MemoryFiles disk{TestSeed()};
+  RandomCommands commands{TestSeed()};
   LoggedEngine daemon;
   std::atomic<bool> go_on = false;
 };
@@ -196,8 +197,7 @@ TEST_CASE("archive: a daemon goes on without it, and comes back to it") {
   const auto go_on = [&](app::Snapshots& snapshots) {
     LookOnce(snapshots, segment, 0);
     CHECK(snapshots.number() == segment);
-    CHECK(!snapshots.failed());
-    CHECK(snapshots.tidying_failed());
+    CHECK(snapshots.state() == app::Snapshots::State::kLogStays);
     CHECK(disk.Exists(PathOfSegment(1)));
     // The snapshot is not made anew, which would take writing to it.
     disk.Delete(ArchivedPath(1));
@@ -206,10 +206,9 @@ TEST_CASE("archive: a daemon goes on without it, and comes back to it") {
     CHECK(disk.changes() == before);
     disk.Fail(Call::kWrite, EIO);  // the first one is that of a copy
     LookOnce(snapshots, segment, 60'000);
-    CHECK(!snapshots.failed());
-    CHECK(snapshots.tidying_failed());
+    CHECK(snapshots.state() == app::Snapshots::State::kLogStays);
     LookOnce(snapshots, segment, 120'000);
-    CHECK(!snapshots.tidying_failed());
+    CHECK(snapshots.state() == app::Snapshots::State::kOk);
     CHECK(!disk.Exists(PathOfSegment(1)));
     CHECK(disk.Exists(ArchivedPath(segment - 1)));
   };
@@ -225,6 +224,47 @@ TEST_CASE("archive: a daemon goes on without it, and comes back to it") {
     go_on(snapshots);
   }
   CHECK(*StateOf(disk) == logged.daemon.mark());
+}
+
+TEST_CASE("snapshots: what waits for idle time is begun anew when the log grows too long") {
+  LoggedDisk logged;
+  const app::Snapshots::Options options{.directory = kTestDirectory,
+                                        .log_bytes = 2 * kSegmentBytesMin,
+                                        .archive = {},
+                                        .archive_keep_s = {}};
+  app::Snapshots snapshots(&logged.disk, options, 0, 0);
+  const uint32_t first = logged.daemon.open_segment();
+  REQUIRE(first == 4);
+  // At its first reading the thread stands still until the log is three times as long as was
+  // enough.
+  std::atomic<uint32_t> open_segment = first;
+  std::atomic<bool> looked = false;
+  absl::Status ran;
+  logged.disk.set_during_reads([&] {
+    if (open_segment != first) return;
+    while (ran.ok() && logged.daemon.open_segment() <= 7) {
+      ran = logged.daemon.Run(logged.commands, 100);
+    }
+    open_segment = logged.daemon.open_segment();
+    while (!looked) std::this_thread::yield();
+  });
+  snapshots.Look(first, kSegmentBytesMin, 0);
+  CHECK(snapshots.working());
+  CHECK(snapshots.idle());
+  while (open_segment == first) std::this_thread::yield();
+  REQUIRE(ran.ok());
+  snapshots.Look(open_segment, kSegmentBytesMin, 0);
+  looked = true;
+  while (snapshots.working()) snapshots.Look(open_segment, kSegmentBytesMin, 0);
+  CHECK(snapshots.number() == 0);
+  CHECK(snapshots.state() == app::Snapshots::State::kOk);
+  snapshots.Look(open_segment, kSegmentBytesMin, 0);
+  CHECK(snapshots.working());
+  CHECK(!snapshots.idle());
+  while (snapshots.working()) snapshots.Look(open_segment, kSegmentBytesMin, 0);
+  CHECK(snapshots.number() == open_segment);
+  logged.disk.set_during_reads(nullptr);
+  CHECK(*StateOf(logged.disk) == logged.daemon.mark());
 }
 
 TEST_CASE("archive: it is pruned at the start and by the hour, without a snapshot") {
