@@ -80,7 +80,7 @@ SANITIZE_FLAGS += -D_GLIBCXX_ASSERTIONS
 else ifeq ($(SANITIZE),coverage)
 BUILD := build/coverage
 OPTIMISE := -O0
-SANITIZE_FLAGS := --coverage
+SANITIZE_FLAGS := --coverage -DANTEROOM_SAMPLED
 else
 $(error SANITIZE is empty, address, thread, coverage or fuzz, not '$(SANITIZE)')
 endif

@@ -1,5 +1,6 @@
 // anteroomd: a waiting room's daemon. `anteroomd --help` tells what it takes.
 
+#include <unistd.h>
 #include <uv.h>
 
 #include <csignal>
@@ -38,10 +39,12 @@ int main(int argc, char** argv) {
   if (!parsed->has_value()) return 0;
   const Options options = **std::move(parsed);
 
+  // Until the loop takes them from its first turn on. What a start has done by then it does again.
+  for (const int signal : {SIGTERM, SIGINT}) std::signal(signal, [](int) { _exit(0); });
+  // The credentials are about to be read anyway; without any there is nothing to read anew.
+  std::signal(SIGHUP, SIG_IGN);
   std::unique_ptr<anteroom::app::CredentialsFile> credentials;
   if (!options.credentials_path.empty()) {
-    // The file is about to be read anyway; from its first turn on the loop takes the signal.
-    std::signal(SIGHUP, SIG_IGN);
     auto read = anteroom::app::CredentialsFile::Read(options.credentials_path);
     if (!read.ok()) return Fail(kCouldNotStart, read.status());
     credentials = *std::move(read);

@@ -129,7 +129,8 @@ std::vector<FlagSection> FlagsOf(Options* options) {
                "Lines NAME ROLE SECRET; the role is reader, app or operator. Everybody has to "
                "prove their secret then, on loopback and the Unix socket too, and may do what "
                "their role allows. Nobody else may be allowed to read it (chmod 600). Read at the "
-               "start, and again on SIGHUP: a wrong file then changes nothing and is said, and "
+               "start, and again on SIGHUP, which without this flag does nothing: a wrong file "
+               "then changes nothing and is said, and "
                "who is connected stays it, in their role, until they go. The traffic itself is "
                "not encrypted.",
            .examples = {"(umask 077; anteroom credentials new shop-1 app >> credentials)",

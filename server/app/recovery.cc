@@ -54,27 +54,18 @@ class ReplayWithProgress : public storage::EngineReplay {
   bool said_ = false;
 };
 
-// Whether they are those of this log, and none is missing that tokens were made with.
-absl::Status CheckSecrets(const Recovered& recovered, const storage::RecoveredLog& log,
-                          const std::string& directory) {
-  const std::vector<auth::TokenKey>& keys = recovered.secrets.token_keys;
-  if (!log.empty && log.last_header.token_key_id != keys.front().id) {
-    return absl::FailedPreconditionError(
-        "the file 'secrets' in " + directory +
-        " is of another daemon: its first key is not the one that the log names, and no token that "
-        "was given out would be good");
+// A sale opens all the same.
+void WarnOfOpenSecrets(const std::string& directory) {
+  const std::string path = storage::JoinPath(directory, storage::kSecretsName);
+  uv_fs_t request;
+  const bool found = uv_fs_stat(nullptr, &request, path.c_str(), nullptr) == 0;
+  if (found && (request.statbuf.st_mode & 077) != 0) {
+    std::fprintf(stderr,
+                 "anteroomd: the group or others may use %s, and whoever reads it can make every "
+                 "token; say chmod 600\n",
+                 path.c_str());
   }
-  for (const TokenKeyRange& range : recovered.engine->token_keys()) {
-    if (recovered.secrets.Has(range.key_id)) continue;
-    return storage::FailureStatus(
-        storage::FailureKind::kSecretMissing,
-        "the file 'secrets' in " + directory + " is without the token key " +
-            std::to_string(range.key_id) + ", with which the tokens of admissions from " +
-            std::to_string(range.first_admission) +
-            " on were made: it is of before a rotation, or of another daemon. Put the right one "
-            "back");
-  }
-  return absl::OkStatus();
+  uv_fs_req_cleanup(&request);
 }
 
 }  // namespace
@@ -97,6 +88,7 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
   protocol::Wipe(secrets_text->data(), secrets_text->size());
   if (!secrets.ok()) return secrets.status();
   recovered.secrets = *std::move(secrets);
+  WarnOfOpenSecrets(options.directory);
 
   recovered.engine = std::make_unique<Engine>(EngineOptions{.index_seed = auth::Random64()});
   ReplayWithProgress replay(recovered.engine.get());
@@ -123,8 +115,14 @@ absl::StatusOr<Recovered> Recover(storage::Files& files, const RecoveryOptions& 
     std::fprintf(stderr, "anteroomd: read all, %llu records\n",
                  static_cast<unsigned long long>(log->record_count));
   }
-  const absl::Status right = CheckSecrets(recovered, *log, options.directory);
-  if (!right.ok()) return right;
+  if (!log->empty) {
+    const absl::Status right = auth::CheckSecretsOf(
+        recovered.secrets, log->last_header.token_key_id, recovered.engine->token_keys());
+    if (!right.ok()) {
+      return storage::FailureStatus(storage::FailureKind::kSecretMissing,
+                                    options.directory + ": " + std::string(right.message()));
+    }
+  }
   recovered.snapshot_number = log->snapshot_number;
   recovered.snapshot_bytes = log->snapshot_bytes;
 

@@ -1,5 +1,7 @@
 #include "server/auth/secrets.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -21,6 +23,7 @@ constexpr std::string_view kTitle = "anteroom-secrets ";
 constexpr std::string_view kVersion = "1";
 constexpr std::string_view kTokenKey = "token-key";
 constexpr std::string_view kHexDigits = "0123456789abcdef";
+constexpr size_t kChecksumChars = 8;
 
 absl::Status Wrong(std::string_view what) {
   return absl::DataLossError("the file 'secrets' is damaged: " + std::string(what));
@@ -45,16 +48,29 @@ bool ReadHex(std::string_view text, TokenKey* key) {
   return true;
 }
 
+// Of all of a line before its last space.
+std::string ChecksumOf(std::string_view line) {
+  uint64_t sum = XXH3_64bits(line.data(), line.size());
+  std::string text(kChecksumChars, '0');
+  for (size_t i = kChecksumChars; i > 0; sum >>= 4) text[--i] = kHexDigits[sum & 15];
+  return text;
+}
+
 // `line` without its end.
 absl::Status ReadTokenKey(std::string_view line, TokenKey* key) {
   const std::vector<absl::string_view> words = absl::StrSplit(ToAbsl(line), ' ');
-  if (words.size() != 3 || ToStd(words[0]) != kTokenKey) return Wrong("there is no token key");
+  if ((words.size() != 3 && words.size() != 4) || ToStd(words[0]) != kTokenKey)
+    return Wrong("there is no token key");
   const char* const end = words[1].data() + words[1].size();
   const auto [stop, error] = std::from_chars(words[1].data(), end, key->id);
   if (error != std::errc() || stop != end || ToStd(words[1]).starts_with('0')) {
     return Wrong("a token key has no id");
   }
   if (!ReadHex(ToStd(words[2]), key)) return Wrong("a token key is not of the right length");
+  if (words.size() == 4 &&
+      ToStd(words[3]) != ChecksumOf(line.substr(0, line.size() - words[3].size() - 1))) {
+    return Wrong("a token key is not what its checksum is of");
+  }
   return absl::OkStatus();
 }
 
@@ -97,7 +113,7 @@ void AddNewTokenKey(Secrets* secrets) {
 }
 
 std::string FormatSecrets(const Secrets& secrets) {
-  constexpr size_t kLineBytesMax = kTokenKey.size() + 2 * kTokenKeyBytes + 16;
+  constexpr size_t kLineBytesMax = kTokenKey.size() + 2 * kTokenKeyBytes + kChecksumChars + 16;
   std::string text;
   // All at once: text that grows leaves pieces behind.
   text.reserve(kTitle.size() + kVersion.size() + 1 + secrets.token_keys.size() * kLineBytesMax);
@@ -105,11 +121,15 @@ std::string FormatSecrets(const Secrets& secrets) {
   text += kVersion;
   text += '\n';
   for (const TokenKey& key : secrets.token_keys) {
+    const size_t begin = text.size();
     text += kTokenKey;
     text += ' ';
     text += std::to_string(key.id);
     text += ' ';
     AppendHex(key, &text);
+    const std::string checksum = ChecksumOf(std::string_view(text).substr(begin));
+    text += ' ';
+    text += checksum;
     text += '\n';
   }
   return text;
@@ -139,6 +159,23 @@ absl::StatusOr<Secrets> ParseSecrets(std::string_view text) {
     text.remove_prefix(line_end + 1);
   } while (!text.empty());
   return secrets;
+}
+
+absl::Status CheckSecretsOf(const Secrets& secrets, uint32_t first_key_id,
+                            const std::vector<TokenKeyRange>& ranges) {
+  if (secrets.token_keys.front().id != first_key_id) {
+    return absl::FailedPreconditionError(
+        "the file 'secrets' is of another daemon: its first key is not the one that the log names, "
+        "and no token that was given out would be good. Put the right one back");
+  }
+  for (const TokenKeyRange& range : ranges) {
+    if (secrets.Has(range.key_id)) continue;
+    return absl::FailedPreconditionError(
+        "the file 'secrets' is without the token key " + std::to_string(range.key_id) +
+        ", with which the tokens of admissions from " + std::to_string(range.first_admission) +
+        " on were made: it is of before a rotation, or of another daemon. Put the right one back");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace anteroom::auth

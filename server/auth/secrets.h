@@ -3,8 +3,11 @@
 // Text, one item a line, so that a person can tell what it is and a later version can add lines:
 //
 //   anteroom-secrets 1
-//   token-key 1893475610 <64 hexadecimal digits>
-//   token-key 204475113 <64 hexadecimal digits>
+//   token-key 1893475610 <64 hexadecimal digits> <8 hexadecimal digits>
+//   token-key 204475113 <64 hexadecimal digits> <8 hexadecimal digits>
+//
+// The last word is a checksum over the rest of the line, for a key with a digit changed would be a
+// good key that no token was made with. Lines of before there was one go without.
 //
 // The first line is the format version; another one is refused. The first key is the one that the
 // directory began with: every log segment names its id, so that a file of another daemon is
@@ -29,7 +32,9 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/engine/engine.h"
 
 namespace anteroom::auth {
 
@@ -64,6 +69,12 @@ void AddNewTokenKey(Secrets* secrets);
 // The text holds the keys: wipe it (protocol::Wipe) when it is not needed any more.
 std::string FormatSecrets(const Secrets& secrets);
 absl::StatusOr<Secrets> ParseSecrets(std::string_view text);
+
+// Whether they are those of a log: `first_key_id` is what its segments name, `ranges` what tokens
+// were made with since. Says what is wrong and what would be right; otherwise tokens that were
+// given out would not be good.
+absl::Status CheckSecretsOf(const Secrets& secrets, uint32_t first_key_id,
+                            const std::vector<TokenKeyRange>& ranges);
 
 }  // namespace anteroom::auth
 

@@ -51,10 +51,13 @@ absl::Status SaveTo(const Engine& engine, SnapshotWriter& writer, uint64_t* entr
 
 absl::StatusOr<BackupContent> Write(Files& files, const std::string& directory,
                                     const std::string& file, const RecoveredLog& log,
-                                    Engine& engine, const std::function<uint64_t()>& random) {
+                                    Engine& engine, const CheckSecrets& check_secrets,
+                                    const std::function<uint64_t()>& random) {
   // After the log: a key is in this file before a record names it, and stays.
   const absl::StatusOr<std::string> secrets = ReadSecrets(files, directory);
   if (!secrets.ok()) return secrets.status();
+  const absl::Status right = check_secrets(*secrets, log.last_header.token_key_id, engine);
+  if (!right.ok()) return right;
   SegmentHeader header = log.last_header;
   header.salt = random();
   ++header.segment_number;
@@ -106,7 +109,7 @@ absl::StatusOr<BackupContent> Fill(Files& files, DataDirectory& directory,
 }  // namespace
 
 absl::StatusOr<BackupContent> MakeBackup(Files& files, const std::string& directory,
-                                         const std::string& file,
+                                         const std::string& file, const CheckSecrets& check_secrets,
                                          const std::function<uint64_t()>& random) {
   const absl::Status absent = CheckAbsent(files, file);
   if (!absent.ok()) return absent;
@@ -114,7 +117,9 @@ absl::StatusOr<BackupContent> MakeBackup(Files& files, const std::string& direct
   for (int left = kBackupTries; left > 0; --left) {
     Engine engine(EngineOptions{.index_seed = random()});
     const auto log = ReadDirectory(files, directory, RecoveryMode::kInspect, &engine);
-    if (log.ok()) return Write(files, directory, file, *log, engine, random);
+    if (log.ok()) {
+      return Write(files, directory, file, *log, engine, check_secrets, random);
+    }
     failure = log.status();
   }
   return failure;
@@ -122,6 +127,7 @@ absl::StatusOr<BackupContent> MakeBackup(Files& files, const std::string& direct
 
 absl::StatusOr<BackupContent> MakeMovingBackup(Files& files, const std::string& directory,
                                                const std::string& file,
+                                               const CheckSecrets& check_secrets,
                                                const std::function<uint64_t()>& random) {
   const absl::Status absent = CheckAbsent(files, file);
   if (!absent.ok()) return absent;
@@ -130,7 +136,8 @@ absl::StatusOr<BackupContent> MakeMovingBackup(Files& files, const std::string& 
   Engine engine(EngineOptions{.index_seed = random()});
   const auto log = ReadDirectory(files, directory, RecoveryMode::kMend, &engine);
   if (!log.ok()) return log.status();
-  absl::StatusOr<BackupContent> content = Write(files, directory, file, *log, engine, random);
+  absl::StatusOr<BackupContent> content =
+      Write(files, directory, file, *log, engine, check_secrets, random);
   if (!content.ok()) return content;
   LogOptions options;
   options.segment_bytes = log->last_header.segment_bytes;
@@ -148,6 +155,8 @@ absl::StatusOr<BackupContent> RestoreBackup(Files& files, const std::string& fil
                                             const std::string& directory, uint64_t segment_bytes,
                                             const CheckSecrets& check_secrets,
                                             const std::function<uint64_t()>& random) {
+  const auto held = DataDirectory::OpenToRestore(files, directory);
+  if (!held.ok()) return held.status();
   std::string secrets;
   Engine engine(EngineOptions{.index_seed = random()});
   EngineReplay replay(&engine);
@@ -158,16 +167,14 @@ absl::StatusOr<BackupContent> RestoreBackup(Files& files, const std::string& fil
   if (status.ok()) {
     status = replay.Mark(MarkPlace::kSnapshotEnd, header->first_sequence, header->mark);
   }
-  if (status.ok()) status = check_secrets(secrets);
+  if (status.ok()) status = check_secrets(secrets, header->token_key_id, engine);
   if (!status.ok()) return status;
 
-  const auto held = DataDirectory::OpenToRestore(files, directory);
-  if (!held.ok()) return held.status();
   header->salt = random();
   header->segment_bytes = segment_bytes;
   absl::StatusOr<BackupContent> content = Fill(files, **held, *header, engine, secrets);
   if (!content.ok()) {
-    (*held)->GiveUpRestore().IgnoreError();
+    (*held)->RemoveRestored().IgnoreError();
     return content;
   }
   status = (*held)->FinishRestore();

@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/engine/engine.h"
 #include "server/storage/files.h"
 #include "server/storage/log_format.h"
 
@@ -30,24 +31,28 @@ struct BackupContent {
   uint64_t epoch = 0;  // of a directory that is restored from it
 };
 
+// Says what is wrong with the content of `secrets`, which storage does not know, for a log whose
+// segments name the key `first_key_id` and that gives this engine.
+using CheckSecrets = std::function<absl::Status(std::string_view secrets, uint32_t first_key_id,
+                                                const Engine& engine)>;
+
 // Of what is in the log by now, also beside a running daemon, without disturbing it. `file` must
 // not be there yet. `random` gives 64 unpredictable bits.
 absl::StatusOr<BackupContent> MakeBackup(Files& files, const std::string& directory,
-                                         const std::string& file,
+                                         const std::string& file, const CheckSecrets& check_secrets,
                                          const std::function<uint64_t()>& random);
 
 // The same of a directory whose daemon is stopped (else kInUse), and then, when the backup is on
 // disk, the last thing in its log: that it has moved.
 absl::StatusOr<BackupContent> MakeMovingBackup(Files& files, const std::string& directory,
                                                const std::string& file,
+                                               const CheckSecrets& check_secrets,
                                                const std::function<uint64_t()>& random);
 
-// Says what is wrong with the content of `secrets`, which storage does not know.
-using CheckSecrets = std::function<absl::Status(std::string_view secrets)>;
-
-// `directory` must be empty, not there, or left by a restore that stopped half-way. All of the
-// backup is checked, its digest and secrets too, before anything is written. What fails later is
-// taken away again; whatever stops in between leaves a directory from which no daemon starts.
+// `directory` must be empty, not there, or left by a restore that did not succeed. From its first
+// step on until it has succeeded no daemon starts there, whatever fails or stops in between: an
+// empty directory would be begun anew. All of the backup is checked, its digest and secrets too,
+// before the first piece of it is there.
 absl::StatusOr<BackupContent> RestoreBackup(Files& files, const std::string& file,
                                             const std::string& directory, uint64_t segment_bytes,
                                             const CheckSecrets& check_secrets,

@@ -71,11 +71,6 @@ absl::Status DataDirectory::FinishRestore() {
   return status.ok() ? files_.SyncDirectory(path_) : status;
 }
 
-absl::Status DataDirectory::GiveUpRestore() {
-  const absl::Status status = RemoveRestored();
-  return status.ok() ? FinishRestore() : status;
-}
-
 // All that a restore makes, but for the mark that says so. The secrets first: a log without them
 // is refused by every daemon.
 absl::Status DataDirectory::RemoveRestored() {

@@ -45,12 +45,12 @@ class DataDirectory {
   static absl::StatusOr<std::unique_ptr<DataDirectory>> Open(Files& files, std::string path);
 
   // For a restore: the same, and the directory is empty but for the lock, made so when a restore
-  // stopped half-way there. From here to FinishRestore it is unfinished, on disk.
+  // did not succeed there. From here to FinishRestore it is unfinished, on disk.
   static absl::StatusOr<std::unique_ptr<DataDirectory>> OpenToRestore(Files& files,
                                                                       std::string path);
   absl::Status FinishRestore();
-  // Takes all away that a restore has made.
-  absl::Status GiveUpRestore();
+  // Takes all away that a restore has made; it is unfinished still.
+  absl::Status RemoveRestored();
 
   const std::string& path() const { return path_; }
 
@@ -67,7 +67,6 @@ class DataDirectory {
 
  private:
   static absl::StatusOr<std::unique_ptr<DataDirectory>> Take(Files& files, std::string path);
-  absl::Status RemoveRestored();
   DataDirectory(Files& files, std::string path, std::unique_ptr<FileLock> lock);
 
   Files& files_;

@@ -100,7 +100,7 @@ check 'and nothing went wrong' [ "$daemon_status" -eq 0 ]
 
 # --- the secret ---
 check 'it starts again' start
-key=$(sed -n 's/^token-key [0-9]* //p' "$data/secrets")
+key=$(sed -n 's/^token-key [0-9]* \([0-9a-f]*\).*/\1/p' "$data/secrets")
 check 'there is a key' [ ${#key} -eq 64 ]
 cli enter sale bob >/dev/null
 shows_key() { grep -qi "$key"; }
@@ -110,5 +110,30 @@ check 'the key is in no answer' eval '! (cli health; cli stats; cli --output jso
 end_daemon TERM
 check 'the key is not in the log' eval '! cli log dump "$data" | shows_key'
 check 'nobody else may read it' is "$(stat -c %a "$data/secrets")" 600
+chmod 644 "$data/secrets"
+check 'when others may, it starts' start
+check 'and says so' says "$scratch/log" 'secrets, and whoever reads it can make every token; say chmod 600'
+
+# --- signals ---
+kill -HUP "$daemon"
+check 'SIGHUP without credentials is nothing to it' cli join sale after-hup
+end_daemon TERM
+check 'and it stops in good order' is "$daemon_status" 0
+if strace -e trace=none true 2>/dev/null; then
+  # Held in its first call that looks at the log.
+  under=(strace -D -f -o "$scratch/trace" -P "$data/00000001.log" -e trace=pread64 -e inject=pread64:delay_enter=2000000:when=1)
+  launch
+  under=()
+  for _ in {1..500}; do
+    [ -s "$scratch/trace" ] && break
+    pause 0.01
+  done
+  pause 0.2
+  end_daemon TERM
+  check 'SIGTERM while it starts: exit status 0' is "$daemon_status" 0
+fi
+check 'and it starts after that' start
+check 'with everybody' cli status sale after-hup
+end_daemon TERM
 
 closing

@@ -39,7 +39,7 @@ end_daemon KILL
 check 'killed, it starts' start
 check 'both tokens are still good' everybody_is_good
 check 'the log says so' says <(cli log dump "$data") '"type":"use_token_key","key_id":[0-9]+\}'
-shows_a_key() { grep -qaiF -f <(sed -n 's/^token-key [0-9]* //p' "$data/secrets") "$@"; }
+shows_a_key() { grep -qaiF -f <(sed -n 's/^token-key [0-9]* \([0-9a-f]*\).*/\1/p' "$data/secrets") "$@"; }
 check 'no key is in the log' eval '! shows_a_key "$data"/*.log'
 check 'no key is in what it says' eval '! shows_a_key "$scratch/log" "$scratch/said"'
 
@@ -65,6 +65,16 @@ check 'without a key that the log names: refused' eval '! start'
 check 'exit status 1' is "$daemon_status" 1
 check 'it says which' says "$scratch/log" "is without the token key [0-9]+, with which the tokens of admissions from [0-9]+ on"
 check 'and changes nothing' cmp "$scratch/first" "$data/secrets"
+check 'log check says the same' says <(cli log check "$data" 2>&1) 'secret_missing: .*is without the token key'
+check 'no backup is made of that' says <(cli --yes backup "$scratch/bad" --data "$data" 2>&1) 'is without the token key'
+check 'and nobody is moved' says <(cli --yes backup "$scratch/bad" --data "$data" --move 2>&1) 'is without the token key'
+# A digit of a key that is another one would make another key.
+first_digit=$(sed -n '2s/^token-key [0-9]* \(.\).*/\1/p' "$scratch/all")
+sed "2s/^\\(token-key [0-9]* \\)./\\1$([ "$first_digit" = 0 ] && echo 1 || echo 0)/" "$scratch/all" >"$data/secrets"
+check 'a key is changed' eval '! cmp -s "$scratch/all" "$data/secrets"'
+check 'a key with another digit: refused' eval '! start'
+check 'and said' says "$scratch/log" 'is not what its checksum is of'
+check 'log check says so too' says <(cli log check "$data" 2>&1) 'damaged: .*checksum'
 cp "$scratch/all" "$data/secrets"
 check 'with it back, it starts' start
 check 'every token is good again' everybody_is_good

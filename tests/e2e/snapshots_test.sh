@@ -52,6 +52,7 @@ before=$(digest "$data")
 check "the directory is whole" cli log check "$data"
 check "it names the snapshot" grep -q 'a snapshot of' <(cli log check "$data")
 check "so is the archive" cli log check "$archive" --archive
+check "without the flag it is told of it" grep -q 'say --archive' <(cli log check "$archive" 2>&1)
 check "the archive begins at the beginning" [ "$(cli log dump "$archive" --archive | head -n 1 | grep -c room_create)" -eq 1 ]
 
 # The whole past in one directory gives the same state as the snapshot and the rest.
@@ -94,6 +95,7 @@ fi
 # All of it in one file, from a daemon that runs; and then moved for good.
 check "it runs again" start "${flags[@]}"
 check "a backup beside the daemon" cli backup "$scratch/backup" --data "$data"
+check "none is put in the daemon's way" grep -q 'in the data directory' <(cli backup "$data/00000099.snap" --data "$data" 2>&1)
 check "only its owner can read it" [ "$(stat -c %a "$scratch/backup")" = 600 ]
 check "a running daemon is not moved" grep -q 'in_use' <(cli backup "$scratch/moved" --data "$data" --move 2>&1)
 end_daemon TERM
@@ -104,6 +106,10 @@ old=$data
 data=$scratch/new
 check "a directory of the backup" cli restore "$scratch/moved" --data "$data"
 check "with the same state" [ "$(digest "$data")" = "$(digest "$old")" ]
+printf 'X' | dd of="$scratch/backup" bs=1 seek=700 conv=notrunc status=none
+check "a damaged backup is refused" eval '! cli restore "$scratch/backup" --data "$scratch/none" 2>/dev/null'
+never_anew() { data=$scratch/none && ! start && says "$scratch/log" 'restore the backup into it once more' && data=$scratch/new; }
+check "and no daemon begins anew there" never_anew
 check "it goes on there" start "${flags[@]}"
 check "with everybody" [ "$(cli status sale the-first-of-all --output json | grep -c '"ahead":0')" -eq 1 ]
 end_daemon TERM

@@ -41,7 +41,7 @@ std::function<uint64_t()> SomeNumbers() {
   return [number = uint64_t{0}]() mutable { return ++number; };
 }
 
-absl::Status AnySecrets(std::string_view) {
+absl::Status AnySecrets(std::string_view, uint32_t, const Engine&) {
   return absl::OkStatus();
 }
 
@@ -99,7 +99,7 @@ void TryMade(ByteSource& source, MemoryFiles& files) {
     mark = daemon.mark();
   }
   const auto make = moves ? MakeMovingBackup : MakeBackup;
-  const auto made = make(files, kTestDirectory, kFile, SomeNumbers());
+  const auto made = make(files, kTestDirectory, kFile, AnySecrets, SomeNumbers());
   CHECK(made.ok());
   CHECK(made->mark == mark);
   CHECK_EQ(made->next_sequence, records.records.size() + 1);

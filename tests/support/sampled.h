@@ -4,9 +4,9 @@
 
 namespace anteroom {
 
-// Sanitizers make a run ten times as long: there the longest tests take a sample of the cases that
-// a plain build goes through one by one.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// Sanitizers and coverage make a run ten times as long: there the longest tests take a sample of
+// the cases that a plain build goes through one by one.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(ANTEROOM_SAMPLED)
 inline constexpr bool kSampled = true;
 #else
 inline constexpr bool kSampled = false;

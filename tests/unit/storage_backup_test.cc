@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "server/storage/backup.h"
 #include "server/storage/storage_status.h"
@@ -20,8 +21,19 @@ namespace {
 constexpr char kFile[] = "backups/sale";
 constexpr char kElsewhere[] = "elsewhere";
 
-absl::Status AnySecrets(std::string_view) {
+absl::Status AnySecrets(std::string_view, uint32_t, const Engine&) {
   return absl::OkStatus();
+}
+
+absl::Status WrongSecrets(std::string_view secrets, uint32_t, const Engine&) {
+  return secrets == "secret" ? absl::DataLossError("no") : absl::OkStatus();
+}
+
+// Nothing is in the directory but what keeps daemons away.
+bool IsUnfinished(MemoryFiles& disk) {
+  LoggedEngine daemon;
+  return *disk.List(kElsewhere) == std::vector<std::string>{"lock", "restoring"} &&
+         KindOf(daemon.Start(disk, kElsewhere)) == FailureKind::kUnfinished;
 }
 
 class Backups {
@@ -49,7 +61,7 @@ class Backups {
 
 TEST_CASE("backup: beside a running daemon, and a directory from it that goes on") {
   Backups backups;
-  const auto made = MakeBackup(backups.disk, kTestDirectory, kFile, backups.Random());
+  const auto made = MakeBackup(backups.disk, kTestDirectory, kFile, AnySecrets, backups.Random());
   REQUIRE(made.ok());
   CHECK(made->mark == backups.daemon->mark());
   CHECK_EQ(made->epoch, 1);
@@ -72,10 +84,10 @@ TEST_CASE("backup: beside a running daemon, and a directory from it that goes on
 
 TEST_CASE("backup: neither a backup nor a directory that is there is written over") {
   Backups backups;
-  REQUIRE(MakeBackup(backups.disk, kTestDirectory, kFile, backups.Random()).ok());
+  REQUIRE(MakeBackup(backups.disk, kTestDirectory, kFile, AnySecrets, backups.Random()).ok());
   const std::string right = backups.disk.Content(kFile);
   CHECK(absl::IsAlreadyExists(
-      MakeBackup(backups.disk, kTestDirectory, kFile, backups.Random()).status()));
+      MakeBackup(backups.disk, kTestDirectory, kFile, AnySecrets, backups.Random()).status()));
   CHECK_EQ(backups.disk.Content(kFile), right);
   REQUIRE(backups.Restore().ok());
   const auto before = StateOf(backups.disk, kElsewhere);
@@ -86,11 +98,12 @@ TEST_CASE("backup: neither a backup nor a directory that is there is written ove
 TEST_CASE("backup: after a move no daemon starts from the old directory") {
   Backups backups;
   const auto running =
-      MakeMovingBackup(backups.disk, kTestDirectory, kFile, backups.Random()).status();
+      MakeMovingBackup(backups.disk, kTestDirectory, kFile, AnySecrets, backups.Random()).status();
   CHECK(KindOf(running) == FailureKind::kInUse);
   const EngineMark at_stop = backups.daemon->mark();
   backups.daemon.reset();
-  const auto moved = MakeMovingBackup(backups.disk, kTestDirectory, kFile, backups.Random());
+  const auto moved =
+      MakeMovingBackup(backups.disk, kTestDirectory, kFile, AnySecrets, backups.Random());
   REQUIRE(moved.ok());
   CHECK(moved->mark == at_stop);
   LoggedEngine again;
@@ -105,7 +118,7 @@ TEST_CASE("backup: after a move no daemon starts from the old directory") {
 
 TEST_CASE("backup: a restore that stops anywhere leaves nothing that a daemon starts from") {
   Backups backups;
-  const auto made = MakeBackup(backups.disk, kTestDirectory, kFile, backups.Random());
+  const auto made = MakeBackup(backups.disk, kTestDirectory, kFile, AnySecrets, backups.Random());
   REQUIRE(made.ok());
   const std::string backup = backups.disk.Content(kFile);
   bool done = false;
@@ -145,9 +158,9 @@ TEST_CASE("backup: a restore that stops anywhere leaves nothing that a daemon st
   }
 }
 
-TEST_CASE("backup: a restore that fails takes away what it made") {
+TEST_CASE("backup: a restore that fails takes away what it made, and no daemon begins anew there") {
   Backups backups;
-  REQUIRE(MakeBackup(backups.disk, kTestDirectory, kFile, backups.Random()).ok());
+  REQUIRE(MakeBackup(backups.disk, kTestDirectory, kFile, AnySecrets, backups.Random()).ok());
   for (const Call call : {Call::kWrite, Call::kSync, Call::kReserve, Call::kRename}) {
     for (uint64_t skipped = 0; skipped < 3; ++skipped) {
       if (call == Call::kReserve && skipped > 0) continue;
@@ -157,27 +170,36 @@ TEST_CASE("backup: a restore that fails takes away what it made") {
       const auto failed =
           RestoreBackup(disk, kFile, kElsewhere, kSegmentBytesMin, AnySecrets, backups.Random());
       REQUIRE(KindOf(failed.status()) == FailureKind::kNoSpace);
-      REQUIRE_EQ(disk.List(kElsewhere)->size(), 1);  // the lock
+      REQUIRE(IsUnfinished(disk));
     }
   }
 }
 
 TEST_CASE("backup: with secrets that are none nothing is made") {
   Backups backups;
-  REQUIRE(MakeBackup(backups.disk, kTestDirectory, kFile, backups.Random()).ok());
-  const auto refused = RestoreBackup(
-      backups.disk, kFile, kElsewhere, kSegmentBytesMin,
-      [](std::string_view secrets) {
-        return secrets == "secret" ? absl::DataLossError("no") : absl::OkStatus();
-      },
-      backups.Random());
+  REQUIRE(MakeBackup(backups.disk, kTestDirectory, kFile, AnySecrets, backups.Random()).ok());
+  const auto refused = RestoreBackup(backups.disk, kFile, kElsewhere, kSegmentBytesMin,
+                                     WrongSecrets, backups.Random());
   CHECK(absl::IsDataLoss(refused.status()));
-  CHECK(!backups.disk.Exists(std::string(kElsewhere) + "/lock"));
+  CHECK(IsUnfinished(backups.disk));
+}
+
+TEST_CASE("backup: wrong secrets are not backed up, and a daemon that has them is not moved") {
+  Backups backups;
+  const auto make = [&](auto how) {
+    return how(backups.disk, kTestDirectory, kFile, WrongSecrets, backups.Random()).status();
+  };
+  CHECK(absl::IsDataLoss(make(MakeBackup)));
+  backups.daemon.reset();
+  CHECK(absl::IsDataLoss(make(MakeMovingBackup)));
+  CHECK(backups.disk.List("backups")->empty());
+  LoggedEngine again;
+  CHECK(again.Start(backups.disk).ok());
 }
 
 TEST_CASE("backup: every flipped byte is refused before anything is made of it") {
   Backups backups;
-  REQUIRE(MakeBackup(backups.disk, kTestDirectory, kFile, backups.Random()).ok());
+  REQUIRE(MakeBackup(backups.disk, kTestDirectory, kFile, AnySecrets, backups.Random()).ok());
   const std::string right = backups.disk.Content(kFile);
   for (size_t i = 0; i < right.size(); i += 3) {
     std::string bytes = right;
@@ -185,10 +207,12 @@ TEST_CASE("backup: every flipped byte is refused before anything is made of it")
     backups.disk.SetContent(kFile, bytes);
     INFO("byte ", i);
     REQUIRE(!backups.Restore().ok());
-    REQUIRE(!backups.disk.Exists(std::string(kElsewhere) + "/lock"));
+    REQUIRE(IsUnfinished(backups.disk));
   }
   backups.disk.SetContent(kFile, right.substr(0, right.size() - 1));
   CHECK(KindOf(backups.Restore().status()) == FailureKind::kDamaged);
+  backups.disk.SetContent(kFile, right);
+  CHECK(backups.Restore().ok());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // A whole state in one file, and back: backup, restore.
 #include <cstdio>
+#include <filesystem>
 
 #include "server/auth/random.h"
 #include "server/storage/backup.h"
@@ -17,6 +18,12 @@ constexpr char kDirectoryUnsaid[] = "./anteroom-data";
 
 std::string DirectoryOf(const Arguments& arguments) {
   return arguments.data_directory.empty() ? kDirectoryUnsaid : arguments.data_directory;
+}
+
+bool IsIn(const std::string& directory, const std::string& file) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  return fs::equivalent(fs::absolute(file).parent_path(), directory, error);
 }
 
 ExitStatus Say(Context& context, const absl::StatusOr<storage::BackupContent>& content,
@@ -38,8 +45,15 @@ ExitStatus Say(Context& context, const absl::StatusOr<storage::BackupContent>& c
 
 ExitStatus Backup(Context& context, const Arguments& arguments) {
   storage::PosixFiles files;
+  const std::string directory = DirectoryOf(arguments);
+  if (IsIn(directory, arguments.path)) {
+    return context.Fail("invalid",
+                        Printable(arguments.path) +
+                            " is in the data directory, where it is in the daemon's way: "
+                            "put it somewhere else");
+  }
   const auto make = arguments.move ? storage::MakeMovingBackup : storage::MakeBackup;
-  return Say(context, make(files, DirectoryOf(arguments), arguments.path, auth::Random64),
+  return Say(context, make(files, directory, arguments.path, SecretsAreRight, auth::Random64),
              arguments.path);
 }
 
@@ -72,7 +86,7 @@ std::vector<Command> BackupCommands() {
        .uses = {{&kBackupFile}, {&kData, Need::kOptional}},
        .example = "anteroom restore sale.backup --data anteroom-data",
        .notes = "The directory must be empty or not there. All of the backup is checked first.\n"
-                "What stops half-way leaves nothing that a daemon starts from: restore once more.",
+                "Until a restore has succeeded no daemon starts there: restore once more.",
        .check = nullptr,
        .run = Restore},
   };

@@ -60,17 +60,33 @@ std::string Describe(const storage::RecoveredLog& log, const std::string& direct
   return text + (log.clean_stop ? "stopped in good order" : "not stopped in good order");
 }
 
+// In an archive several snapshots lie between their segments: read as a data directory it seems to
+// have gaps.
+absl::Status WithHint(storage::Files& files, const std::string& directory,
+                      const absl::Status& status) {
+  const auto names = files.List(directory);
+  if (!names.ok() || storage::KindOf(status) != storage::FailureKind::kDamaged ||
+      std::find(names->begin(), names->end(), storage::kLockName) != names->end()) {
+    return status;
+  }
+  return storage::FailureStatus(storage::FailureKind::kDamaged,
+                                std::string(status.message()) +
+                                    "; if this is what a daemon's --archive has kept, say "
+                                    "--archive here too");
+}
+
 // An archive has logs only. A daemon that has just begun, or was stopped before its first record,
 // has a lock and perhaps secrets; any other directory is not a daemon's, and was a slip.
 absl::Status CheckBesideLog(storage::Files& files, const std::string& directory,
-                            const storage::RecoveredLog& log, bool archive) {
-  if (!log.empty) return archive ? absl::OkStatus() : CheckSecretsIn(files, directory);
+                            const storage::RecoveredLog& log, const Engine& engine, bool archive) {
+  if (!log.empty && archive) return absl::OkStatus();
+  if (!log.empty) return CheckSecretsIn(files, directory, log, engine);
   const auto names = files.List(directory);
   if (!names.ok()) return names.status();
   const auto has = [&](std::string_view name) {
     return std::find(names->begin(), names->end(), name) != names->end();
   };
-  if (has(storage::kSecretsName)) return CheckSecretsIn(files, directory);
+  if (has(storage::kSecretsName)) return CheckSecretsIn(files, directory, log, engine);
   if (has(storage::kLockName)) return absl::OkStatus();
   return storage::FailureStatus(storage::FailureKind::kNotFound, directory + " holds no log");
 }
@@ -83,7 +99,8 @@ ExitStatus CheckLog(Context& context, storage::Files& files, const std::string& 
   storage::EngineReplay replay(&engine);
   const auto log = storage::RecoverLog(files, directory, {.archive = archive}, replay);
   absl::Status status = log.status();
-  if (status.ok()) status = CheckBesideLog(files, directory, *log, archive);
+  if (!status.ok() && !archive) status = WithHint(files, directory, status);
+  if (status.ok()) status = CheckBesideLog(files, directory, *log, engine, archive);
   if (!status.ok()) return FailReading(context, status);
   const int64_t at_ms = engine.now_ms();
   if (context.json()) {
