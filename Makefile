@@ -115,7 +115,9 @@ ABSL_PACKAGES := absl_base absl_btree absl_cleanup absl_flat_hash_map \
 # Asked of pkg-config once, when the first program is linked.
 ABSL_LIBS = $(eval ABSL_LIBS := $$(patsubst -l%,-l:lib%.a,$$(filter -labsl_%,\
   $$(shell pkg-config --libs $(ABSL_PACKAGES)))))$(ABSL_LIBS)
-LIBS = -Wl,--start-group $(ABSL_LIBS) -Wl,--end-group -luv -lxxhash -lcrypto -pthread
+# Only what speaks HTTP is linked with the latter two: of the programs that are installed, `anteroom` for its metrics.
+LIBS = -Wl,--start-group $(ABSL_LIBS) -Wl,--end-group -luv -lxxhash -lcrypto -pthread \
+  -Wl,--push-state,--as-needed -lprometheus-cpp-pull -lprometheus-cpp-core -Wl,--pop-state
 
 # --- sources ---
 
@@ -273,7 +275,7 @@ $(eval $(call archive,libanteroom_testing,$(TESTING_SOURCES) $(call sources,serv
 
 archives = $(patsubst %,$(BUILD)/lib/%.a,$1)
 SERVER_ARCHIVES := $(call archives,$(patsubst %,libserver_%,$(SERVER_PARTS)) libanteroom_protocol)
-TOOL_ARCHIVES := $(call archives,libtools libanteroom libserver_storage libserver_engine libserver_auth libserver_base)
+TOOL_ARCHIVES := $(call archives,libtools libanteroom libserver_storage libserver_net libserver_engine libserver_auth libserver_base)
 EVERY_ARCHIVE := $(call archives,libtest_support libserver_app libtools libanteroom libanteroom_testing) \
   $(SERVER_ARCHIVES)
 

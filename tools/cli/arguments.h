@@ -46,6 +46,10 @@ struct Arguments {
   std::string name;
   std::optional<protocol::Role> role;
 
+  // metrics
+  std::optional<std::string> listen;
+  bool public_too = false;
+
   // rehearse
   std::optional<double> speed;
   std::optional<int64_t> session_ms;

@@ -54,6 +54,7 @@ std::vector<Command> LogCommands();
 std::vector<Command> BackupCommands();
 std::vector<Command> CredentialCommands();
 std::vector<Command> RehearseCommands();
+std::vector<Command> MetricsCommands();
 
 }  // namespace anteroom::cli
 

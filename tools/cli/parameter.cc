@@ -9,6 +9,7 @@
 #include "protocol/duration.h"
 #include "protocol/limits.h"
 #include "protocol/text.h"
+#include "tools/metrics/limits.h"
 
 namespace anteroom::cli {
 namespace {
@@ -146,6 +147,14 @@ std::string TakeSpeed(std::string_view text, Arguments* arguments) {
   return {};
 }
 
+std::string TakeMetricsRooms(std::string_view text, Arguments* arguments) {
+  std::string wrong = TakeWhole(text, &arguments->count);
+  if (wrong.empty() && *arguments->count > metrics::kRoomsMax) {
+    return "is " + Quoted(text) + ", it takes at most " + std::to_string(metrics::kRoomsMax);
+  }
+  return wrong;
+}
+
 // For parameters that are no more than one member.
 template <auto kMember>
 std::string Whole(std::string_view text, Arguments* arguments) {
@@ -235,6 +244,15 @@ const Parameter kMove = {"--move", "", "and the log here ends: the daemon goes o
 const Parameter kCredentialName = {"NAME", "", "who: 1 to 64 of a-z 0-9 . _ -", TakeCredentialName};
 const Parameter kRole = {"ROLE", "", "reader looks, app serves visitors, operator may do all",
                          TakeRole};
+
+const Parameter kMetricsListen = {"--listen", "HOST:PORT",
+                                  "serves them over HTTP there; port 0: any free one",
+                                  Text<&Arguments::listen>};
+const Parameter kPublic = {"--public", "", "even where others than this machine can connect",
+                           Flag<&Arguments::public_too>};
+const Parameter kMetricsRooms = {"--rooms", "N",
+                                 "rooms with series of their own, the first by name; unsaid: 1000",
+                                 TakeMetricsRooms};
 
 const Parameter kFile = {"FILE", "", "an access log, or a count file", Text<&Arguments::path>};
 const Parameter kRehearsedRoom = {"--room", "ROOM", "the room to fill; nobody else may be in it",

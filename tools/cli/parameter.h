@@ -60,6 +60,10 @@ extern const Parameter kDirectory;
 extern const Parameter kCredentialName;
 extern const Parameter kRole;
 
+extern const Parameter kMetricsListen;
+extern const Parameter kPublic;
+extern const Parameter kMetricsRooms;
+
 extern const Parameter kFile;
 extern const Parameter kRehearsedRoom;
 extern const Parameter kSpeed;
