@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
 #include <set>
@@ -11,6 +14,7 @@
 #include <string_view>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "client/testing/test_daemon.h"
@@ -224,6 +228,31 @@ TEST_CASE("metrics: addresses to listen on") {
     CAPTURE(wrong);
     CHECK_FALSE(CheckListenAddress(wrong, true).ok());
   }
+}
+
+TEST_CASE("metrics: the dashboard's panels ask for something, each in a place of its own") {
+  const char* source = std::getenv("ANTEROOM_SOURCE_DIR");
+  std::ifstream file(std::string(source != nullptr ? source : ".") +
+                     "/tools/deploy/grafana-dashboard.json");
+  const auto dashboard = nlohmann::json::parse(file, nullptr, false);
+  REQUIRE(dashboard.is_object());
+  std::set<int> ids;
+  std::set<std::pair<int, int>> places;
+  for (const auto& panel : dashboard["panels"]) {
+    CAPTURE(panel["title"].dump());
+    CHECK(ids.insert(panel["id"].get<int>()).second);
+    const auto& at = panel["gridPos"];
+    for (int x = at["x"]; x < at["x"].get<int>() + at["w"].get<int>(); ++x) {
+      for (int y = at["y"]; y < at["y"].get<int>() + at["h"].get<int>(); ++y) {
+        CHECK(places.emplace(x, y).second);
+      }
+    }
+    REQUIRE_FALSE(panel["targets"].empty());
+    for (const auto& target : panel["targets"]) {
+      CHECK(target["expr"].get<std::string>().find("anteroom_") != std::string::npos);
+    }
+  }
+  CHECK(ids.size() >= 15);
 }
 
 // A daemon with so many rooms, r0001 and on.
