@@ -357,6 +357,21 @@ struct PingReply {
   ANTEROOM_FIELDS(ANTEROOM_FIELD(at_ms))
 };
 
+// How many of them took at most so long.
+struct LatencyBucket {
+  uint32_t at_most_us = 0;
+  uint64_t count = 0;
+  ANTEROOM_FIELDS(ANTEROOM_FIELD(at_most_us) ANTEROOM_FIELD(count))
+};
+
+// How long something took, since the daemon's start.
+struct Latencies {
+  uint64_t count = 0;  // of all, those beyond the last bucket too
+  uint64_t sum_us = 0;
+  std::vector<LatencyBucket> buckets;  // by at_most_us; each counts those of the one before too
+  ANTEROOM_FIELDS(ANTEROOM_FIELD(count) ANTEROOM_FIELD(sum_us) ANTEROOM_FIELD(buckets))
+};
+
 struct HealthReply {
   std::string version;
   std::string role;        // "leader"
@@ -380,6 +395,8 @@ struct HealthReply {
   uint64_t watches = 0;
   std::optional<uint64_t> memory_bytes;  // of people, rooms, watches and connections
   std::optional<uint64_t> memory_max_bytes;
+  std::optional<Latencies> syncs;    // each write and sync of the log
+  std::optional<Latencies> answers;  // from the turn that took a request to its answer's leaving
   ANTEROOM_FIELDS(
       ANTEROOM_FIELD(version) ANTEROOM_FIELD(role) ANTEROOM_FIELD(status) ANTEROOM_FIELD(durability)
           ANTEROOM_FIELD(snapshots) ANTEROOM_FIELD(virtual_clock) ANTEROOM_FIELD(at_ms)
@@ -388,7 +405,8 @@ struct HealthReply {
                       ANTEROOM_FIELD(reserved_minutes) ANTEROOM_FIELD(disk_free_bytes)
                           ANTEROOM_FIELD(sync_p50_us) ANTEROOM_FIELD(sync_p99_us)
                               ANTEROOM_FIELD(connections) ANTEROOM_FIELD(watches)
-                                  ANTEROOM_FIELD(memory_bytes) ANTEROOM_FIELD(memory_max_bytes))
+                                  ANTEROOM_FIELD(memory_bytes) ANTEROOM_FIELD(memory_max_bytes)
+                                      ANTEROOM_FIELD(syncs) ANTEROOM_FIELD(answers))
 };
 
 struct StatsRequest {

@@ -146,6 +146,7 @@ void Server::Turn() {
   loop_ms_ = now_ns / 1'000'000;
   connections_.SetTime(loop_ms_);
   commit_.SetTime(loop_ms_);
+  answer_times_.BeginTurn(now_ns);
   if (phase_ == Phase::kRunning) {
     SettleSpace();
     desk_.BeginTurn(clock_.Read(now_ns));
@@ -164,6 +165,7 @@ void Server::Turn() {
   if (phase_ <= Phase::kStopping) commit_.Start();
   connections_.Release(commit_.released_sequence());
   connections_.Flush();
+  if (answer_times_.waits()) answer_times_.Release(commit_.released_sequence(), uv_hrtime());
   Arm();
 }
 

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "server/app/answer_times.h"
 #include "server/app/clock_advance.h"
 #include "server/app/credentials_file.h"
 #include "server/app/engine_clock.h"
@@ -120,6 +121,7 @@ class Server : private net::RequestWorker {
   uint64_t loop_ms_ = 0;
   GroupCommit::Space space_;
   Meter requests_;
+  AnswerTimes answer_times_;
   uint64_t disk_free_bytes_ = 0;
   bool statfs_under_way_ = false;
   size_t given_back_bytes_ = 0;  // by connections, and not yet to the system

@@ -140,6 +140,7 @@ void Server::Work(std::span<const protocol::Request> requests,
         requests[i]);
     if (watches_.has_dirty()) watches_.Push();
   }
+  answer_times_.Count(requests.size(), commit_.last_sequence());
 }
 
 void Server::OnGone(net::Connection* connection) {
@@ -197,6 +198,8 @@ protocol::HealthReply Server::DescribeHealth() {
   health.watches = watches_.count();
   health.memory_bytes = desk_.memory_bytes();
   health.memory_max_bytes = options_.limits.memory_bytes;
+  health.syncs = commit_.sync_times().histogram().Describe();
+  health.answers = answer_times_.times().Describe();
   return health;
 }
 

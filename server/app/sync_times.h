@@ -1,4 +1,4 @@
-// How long the last syncs of the log took; for health.
+// How long the syncs of the log took, all and the last of them; for health.
 #ifndef ANTEROOM_SERVER_APP_SYNC_TIMES_H_
 #define ANTEROOM_SERVER_APP_SYNC_TIMES_H_
 
@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "server/app/latency_histogram.h"
 #include "server/base/limits.h"
 
 namespace anteroom::app {
@@ -16,6 +17,7 @@ namespace anteroom::app {
 class SyncTimes {
  public:
   void Add(uint64_t took_us) {
+    histogram_.Add(took_us);
     if (times_us_.size() < limits::kSyncTimesKept) {
       times_us_.push_back(took_us);
     } else {
@@ -33,9 +35,12 @@ class SyncTimes {
     return sorted[rank];
   }
 
+  const LatencyHistogram& histogram() const { return histogram_; }
+
  private:
   std::vector<uint64_t> times_us_;
   size_t next_ = 0;
+  LatencyHistogram histogram_;
 };
 
 }  // namespace anteroom::app

@@ -118,6 +118,8 @@ inline constexpr uint64_t kLogMarginBytes = 64 * 1024;
 inline constexpr uint64_t kPrepareRetryMs = 1000;
 // Syncs whose times health's percentiles are taken from.
 inline constexpr size_t kSyncTimesKept = 1024;
+// Turns with requests whose answers wait for the disk; further ones are timed together.
+inline constexpr size_t kTurnsTimedMax = 4096;
 // With durability none and interval: batches are begun at most so often, or when there is a frame's
 // worth of them.
 inline constexpr uint64_t kBackgroundBatchMs = 20;

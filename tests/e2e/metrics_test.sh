@@ -70,6 +70,8 @@ check 'who was refused, and why' shows 'anteroom_room_refused_total{room="opera"
 check 'rates in seconds' shows 'anteroom_room_rate_per_second{room="sale"} 10'
 check 'no capacity is no number' eval '! says "$scratch/answer" "anteroom_room_capacity.*opera"'
 check 'modes' shows 'anteroom_room_mode{room="opera",mode="closed"} 1'
+check 'how long answers took' says "$scratch/answer" '^anteroom_answer_seconds_bucket\{le="0.01"\} [1-9]'
+check 'and syncs' says "$scratch/answer" '^anteroom_sync_seconds_count [1-9]'
 check 'nobody is named' eval '! says "$scratch/answer" "\\b(ann|bob|cid)\\b"'
 check 'fewer rooms' once --rooms 1
 check 'the first by name' shows 'anteroom_room_waiting{room="opera"} 0'
@@ -164,8 +166,8 @@ end_daemon TERM
 
 # --- rules and dashboard ---
 deploy=$source_dir/tools/deploy
-# names FILE: the metrics that it names.
-names() { grep -oE '\banteroom_[a-z0-9_]+' "$1" | sort -u; }
+# names FILE: the metrics that it names; those of a histogram have three names more.
+names() { grep -oE '\banteroom_[a-z0-9_]+' "$1" | sed -E 's/_(bucket|sum|count)$//' | sort -u; }
 known=$scratch/known
 sed -n 's/^# TYPE \([^ ]*\) .*/\1/p' "$scratch/once" | sort -u >"$known"
 for file in alerts.yml alerts_test.yml grafana-dashboard.json; do

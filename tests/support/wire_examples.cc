@@ -105,6 +105,8 @@ HealthReply Healthy() {
   reply.watches = 1;
   reply.memory_bytes = 1'200'000;
   reply.memory_max_bytes = 3'000'000'000;
+  reply.syncs = {.count = 40, .sum_us = 12'000, .buckets = {{250, 12}, {500, 39}}};
+  reply.answers = {.count = 5200, .sum_us = 2'600'000, .buckets = {{250, 20}, {500, 5100}}};
   return reply;
 }
 

@@ -24,6 +24,8 @@ namespace anteroom {
   X(AuthenticateReply)            \
   X(PingReply)                    \
   X(HealthReply)                  \
+  X(Latencies)                    \
+  X(LatencyBucket)                \
   X(StatsRequest)                 \
   X(StatsReply)                   \
   X(JoinRequest)                  \

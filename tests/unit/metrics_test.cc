@@ -46,6 +46,8 @@ protocol::HealthReply SomeHealth() {
   health.watches = 5;
   health.memory_bytes = 600;
   health.memory_max_bytes = 6000;
+  health.syncs = {.count = 9, .sum_us = 2'500'000, .buckets = {{250, 4}, {1'000'000, 8}}};
+  health.answers = {.count = 1, .sum_us = 1, .buckets = {}};
   return health;
 }
 
@@ -107,15 +109,30 @@ TEST_CASE("metrics: names, help and types are as Prometheus has them") {
 TEST_CASE("metrics: the daemon in base units") {
   const Reading reading = SomeReading();
   for (const char* line :
-       {"anteroom_up 1", "anteroom_scrape_complete 1",
+       {"anteroom_up 1",
+        "anteroom_scrape_complete 1",
         "anteroom_build_info{version=\"0.1.0\",role=\"leader\",durability=\"commit\"} 1",
-        "anteroom_status{status=\"ok\"} 1", "anteroom_status{status=\"disk_full\"} 0",
-        "anteroom_snapshots_ok 1", "anteroom_snapshots{state=\"failing\"} 0",
-        "anteroom_engine_time_seconds 90.5", "anteroom_uptime_seconds 1.5",
-        "anteroom_records_total 12", "anteroom_records_durable_total 11",
-        "anteroom_log_reserved_seconds 180", "anteroom_disk_free_bytes 1000000000000",
-        "anteroom_sync_p50_seconds 0.00025", "anteroom_memory_max_bytes 6000",
-        "anteroom_joins_per_second 2.5", "anteroom_rooms 5", "anteroom_rooms_left_out 3"}) {
+        "anteroom_status{status=\"ok\"} 1",
+        "anteroom_status{status=\"disk_full\"} 0",
+        "anteroom_snapshots_ok 1",
+        "anteroom_snapshots{state=\"failing\"} 0",
+        "anteroom_engine_time_seconds 90.5",
+        "anteroom_uptime_seconds 1.5",
+        "anteroom_records_total 12",
+        "anteroom_records_durable_total 11",
+        "anteroom_log_reserved_seconds 180",
+        "anteroom_disk_free_bytes 1000000000000",
+        "anteroom_sync_p50_seconds 0.00025",
+        "anteroom_memory_max_bytes 6000",
+        "anteroom_sync_seconds_bucket{le=\"0.00025\"} 4",
+        "anteroom_sync_seconds_bucket{le=\"1\"} 8",
+        "anteroom_sync_seconds_bucket{le=\"+Inf\"} 9",
+        "anteroom_sync_seconds_sum 2.5",
+        "anteroom_sync_seconds_count 9",
+        "anteroom_answer_seconds_count 1",
+        "anteroom_joins_per_second 2.5",
+        "anteroom_rooms 5",
+        "anteroom_rooms_left_out 3"}) {
     CAPTURE(line);
     CHECK(HasLine(reading, line));
   }
@@ -135,6 +152,7 @@ TEST_CASE("metrics: each field of health shows") {
       name = field_name;
       using Field = std::remove_reference_t<decltype(field)>;
       if constexpr (std::is_same_v<Field, std::string>) field += "-other";
+      if constexpr (std::is_same_v<Field, std::optional<protocol::Latencies>>) ++field->count;
       if constexpr (std::is_same_v<Field, bool>) field = !field;
       if constexpr (std::is_same_v<Field, uint64_t>) ++field;
       if constexpr (std::is_same_v<Field, std::optional<uint64_t>>) field = *field + 1;

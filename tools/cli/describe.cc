@@ -184,7 +184,11 @@ std::string DescribeEvent(const protocol::RoomEvent& event) {
 
 std::string DescribeFields(const Json& object) {
   std::vector<std::pair<std::string, std::string>> lines;
-  for (const auto& [name, value] : object.items()) lines.push_back(DescribeField(name, value));
+  for (const auto& [name, value] : object.items()) {
+    // Buckets are for programs.
+    if (value.is_object() && value.contains("buckets")) continue;
+    lines.push_back(DescribeField(name, value));
+  }
   return Aligned(lines, 0);
 }
 

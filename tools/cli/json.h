@@ -3,8 +3,9 @@
 //
 //   protocol::VisitorReply -> {"state":"waiting","position":42,"ahead":41,...}
 //
-// Settings are echoed as they are typed, ids and keys as protocol::EscapeId shows them, refusals
-// counted by reason are one object, and what is in thousandths (`_milli`) is a decimal number.
+// Latencies are objects of their own. Settings are echoed as they are typed, ids and keys as
+// protocol::EscapeId shows them, refusals counted by reason are one object, and what is in
+// thousandths (`_milli`) is a decimal number.
 #ifndef ANTEROOM_TOOLS_CLI_JSON_H_
 #define ANTEROOM_TOOLS_CLI_JSON_H_
 
@@ -61,6 +62,10 @@ class FieldWriter {
   }
   void operator()(std::string_view name, const std::vector<protocol::RefusedCount>& refused) {
     Put(name, RefusedTotal(refused));
+  }
+  // Two of them would be in each other's way.
+  void operator()(std::string_view name, const protocol::Latencies& latencies) {
+    Put(name, ToObject(latencies));
   }
   void operator()(std::string_view, const protocol::RoomSettings& settings) {
     AddSettings(settings, object_);

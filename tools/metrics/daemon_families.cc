@@ -37,6 +37,16 @@ void AddLog(const protocol::HealthReply& health, Families* families) {
                               "99th percentile of the last thousand writes and syncs of the log.",
                               SecondsOfUs(*health.sync_p99_us)));
   }
+  if (health.syncs) {
+    families->push_back(Histogram(
+        "sync_seconds", "Writes and syncs of the log, since the daemon's start.", *health.syncs));
+  }
+  if (health.answers) {
+    families->push_back(Histogram("answer_seconds",
+                                  "Requests, from the turn of the daemon's loop that took them to "
+                                  "the leaving of their answers; most wait for a sync.",
+                                  *health.answers));
+  }
 }
 
 }  // namespace

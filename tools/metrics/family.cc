@@ -41,6 +41,19 @@ void Add(Family* family, double value, Labels labels) {
   }
 }
 
+Family Histogram(std::string_view name, std::string_view help,
+                 const protocol::Latencies& latencies) {
+  Family family = Make(name, help, prometheus::MetricType::Histogram);
+  auto& histogram = family.metric.emplace_back().histogram;
+  histogram.sample_count = latencies.count;
+  histogram.sample_sum = SecondsOfUs(latencies.sum_us);
+  histogram.bucket.reserve(latencies.buckets.size());
+  for (const protocol::LatencyBucket& bucket : latencies.buckets) {
+    histogram.bucket.push_back({bucket.count, SecondsOfUs(bucket.at_most_us)});
+  }
+  return family;
+}
+
 Family Gauge(std::string_view name, std::string_view help, double value) {
   Family family = Gauge(name, help);
   Add(&family, value);

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/messages.h"
+
 namespace anteroom::metrics {
 
 using Family = prometheus::MetricFamily;
@@ -27,6 +29,10 @@ Family Gauge(std::string_view name, std::string_view help);
 Family Counter(std::string_view name, std::string_view help);
 
 void Add(Family* family, double value, Labels labels = {});
+
+// A histogram in seconds, of one set of times.
+Family Histogram(std::string_view name, std::string_view help,
+                 const protocol::Latencies& latencies);
 
 // A family of one value.
 Family Gauge(std::string_view name, std::string_view help, double value);
