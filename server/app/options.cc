@@ -38,7 +38,7 @@ absl::Status WrongTogether(const std::string& message) {
 std::string TakeListen(const std::string& said, Options* options) {
   options->listen.reset();
   if (said.empty() || said == "none") return {};
-  const auto address = net::ParseAddress(said);
+  const auto address = ParseListenAddress(said);
   if (!address.ok()) return std::string(address.status().message());
   options->listen = *address;
   return {};

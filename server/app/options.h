@@ -10,14 +10,14 @@
 #include "absl/status/statusor.h"
 #include "server/app/group_commit.h"
 #include "server/base/limits.h"
-#include "server/net/address.h"
+#include "server/base/listen_address.h"
 
 namespace anteroom::app {
 
 struct Options {
-  std::optional<net::Address> listen;  // nothing: no TCP
-  std::string unix_path;               // empty: no Unix socket
-  std::string credentials_path;        // empty: everybody is an operator
+  std::optional<ListenAddress> listen;  // nothing: no TCP
+  std::string unix_path;                // empty: no Unix socket
+  std::string credentials_path;         // empty: everybody is an operator
   std::string data_directory;
   Durability durability = Durability::kCommit;
   uint64_t durability_interval_ms = 100;

@@ -47,7 +47,7 @@ Listener::~Listener() {
 }
 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::ListenTcp(uv_loop_t* loop,
-                                                              const Address& address,
+                                                              const ListenAddress& address,
                                                               Connections* connections) {
   std::unique_ptr<Listener> listener(new Listener(connections));
   listener->handle_ = new Handle;
@@ -59,7 +59,7 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::ListenTcp(uv_loop_t* loop,
   }
   const absl::Status started = listener->Start(address.ToText());
   if (!started.ok()) return started;
-  Address bound;
+  ListenAddress bound;
   int bytes = sizeof bound.storage;
   CHECK_EQ(uv_tcp_getsockname(tcp, reinterpret_cast<sockaddr*>(&bound.storage), &bytes), 0);
   listener->name_ = bound.ToText();

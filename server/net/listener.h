@@ -10,7 +10,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "server/net/address.h"
+#include "server/base/listen_address.h"
 #include "server/net/connections.h"
 
 namespace anteroom::net {
@@ -23,7 +23,7 @@ class Listener {
   Listener& operator=(const Listener&) = delete;
 
   static absl::StatusOr<std::unique_ptr<Listener>> ListenTcp(uv_loop_t* loop,
-                                                             const Address& address,
+                                                             const ListenAddress& address,
                                                              Connections* connections);
   // A socket file that nobody answers on, left by a killed daemon, is replaced; any other file
   // there is an error. Removed again by Close.

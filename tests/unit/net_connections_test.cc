@@ -9,7 +9,7 @@
 #include <string>
 
 #include "server/base/limits.h"
-#include "server/net/address.h"
+#include "server/base/listen_address.h"
 #include "server/net/connections.h"
 #include "server/net/listener.h"
 #include "tests/support/raw_client.h"
@@ -37,7 +37,8 @@ class Echo : public RequestWorker {
 
 struct Network {
   explicit Network(const Limits& limits = {.connections = 10}) : connections(&worker, limits) {
-    auto listening = Listener::ListenTcp(loop.get(), *ParseAddress("127.0.0.1:0"), &connections);
+    auto listening =
+        Listener::ListenTcp(loop.get(), *ParseListenAddress("127.0.0.1:0"), &connections);
     REQUIRE(listening.ok());
     listener = *std::move(listening);
     const std::string& name = listener->name();

@@ -10,7 +10,7 @@
 
 #include "server/base/gatekeeper.h"
 #include "server/base/limits.h"
-#include "server/net/address.h"
+#include "server/base/listen_address.h"
 #include "server/net/connections.h"
 #include "server/net/listener.h"
 #include "tests/support/raw_client.h"
@@ -63,7 +63,8 @@ class Door : public Gatekeeper {
 
 struct GuardedNetwork {
   GuardedNetwork() {
-    auto listening = Listener::ListenTcp(loop.get(), *ParseAddress("127.0.0.1:0"), &connections);
+    auto listening =
+        Listener::ListenTcp(loop.get(), *ParseListenAddress("127.0.0.1:0"), &connections);
     REQUIRE(listening.ok());
     listener = *std::move(listening);
     const std::string& name = listener->name();
@@ -314,7 +315,8 @@ TEST_CASE("credentials on a connection: without a gatekeeper nobody is asked") {
   TestLoop loop;
   Remembering worker;
   Connections connections(&worker, {.connections = 10});
-  auto listener = *Listener::ListenTcp(loop.get(), *ParseAddress("127.0.0.1:0"), &connections);
+  auto listener =
+      *Listener::ListenTcp(loop.get(), *ParseListenAddress("127.0.0.1:0"), &connections);
   const std::string name = listener->name();
   RawClient client;
   REQUIRE(client.ConnectTcp(std::stoi(name.substr(name.rfind(':') + 1))));

@@ -14,7 +14,7 @@ server/net      server/net server/engine server/base protocol                   
 server/app      server/app server/net server/auth server/storage server/engine server/base protocol absl xxhash uv openssl CLI
 client          client protocol                                                             absl uv
 client/testing  client/testing client server/engine server/auth server/base protocol        absl uv
-tools           tools client protocol server/engine server/auth server/storage server/net server/base absl xxhash uv nlohmann CLI prometheus
+tools           tools client protocol server/engine server/auth server/storage server/base absl xxhash uv nlohmann CLI prometheus
 '
 
 mapfile -t files < <("$here/sources.sh" '*.cc' '*.h')

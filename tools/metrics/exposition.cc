@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "server/base/check.h"
-#include "server/net/address.h"
+#include "server/base/listen_address.h"
 #include "tools/metrics/limits.h"
 
 namespace anteroom::metrics {
@@ -45,7 +45,7 @@ std::string TextOf(const Families& families) {
 }
 
 absl::StatusOr<std::string> CheckListenAddress(std::string_view text, bool public_too) {
-  const absl::StatusOr<net::Address> address = net::ParseAddress(text);
+  const absl::StatusOr<ListenAddress> address = ParseListenAddress(text);
   if (!address.ok()) return address.status();
   if (!public_too && !address->is_loopback()) {
     return absl::InvalidArgumentError(

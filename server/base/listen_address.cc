@@ -1,13 +1,13 @@
-#include "server/net/address.h"
+#include "server/base/listen_address.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
-#include <uv.h>
 
 #include <charconv>
 
-namespace anteroom::net {
+namespace anteroom {
 
-bool Address::is_loopback() const {
+bool ListenAddress::is_loopback() const {
   if (storage.ss_family == AF_INET) {
     const auto* v4 = reinterpret_cast<const sockaddr_in*>(&storage);
     return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
@@ -16,19 +16,19 @@ bool Address::is_loopback() const {
   return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-std::string Address::ToText() const {
+std::string ListenAddress::ToText() const {
   char name[INET6_ADDRSTRLEN + 1] = "";
   if (storage.ss_family == AF_INET) {
     const auto* v4 = reinterpret_cast<const sockaddr_in*>(&storage);
-    uv_ip4_name(v4, name, sizeof name);
+    inet_ntop(AF_INET, &v4->sin_addr, name, sizeof name);
     return std::string(name) + ":" + std::to_string(ntohs(v4->sin_port));
   }
   const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&storage);
-  uv_ip6_name(v6, name, sizeof name);
+  inet_ntop(AF_INET6, &v6->sin6_addr, name, sizeof name);
   return "[" + std::string(name) + "]:" + std::to_string(ntohs(v6->sin6_port));
 }
 
-absl::StatusOr<Address> ParseAddress(std::string_view text) {
+absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text) {
   const auto wrong = [&] {
     return absl::InvalidArgumentError("\"" + std::string(text) +
                                       "\" is not an address: it takes HOST:PORT, such as "
@@ -44,17 +44,21 @@ absl::StatusOr<Address> ParseAddress(std::string_view text) {
   if (error != std::errc() || port_text.empty() || stop != port_text.data() + port_text.size()) {
     return wrong();
   }
-  Address address;
+  ListenAddress address;
   if (host == "localhost") host = "127.0.0.1";
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
     host = host.substr(1, host.size() - 2);
     auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
-    if (uv_ip6_addr(host.c_str(), port, v6) != 0) return wrong();
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = htons(port);
+    if (inet_pton(AF_INET6, host.c_str(), &v6->sin6_addr) != 1) return wrong();
     return address;
   }
   auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
-  if (uv_ip4_addr(host.c_str(), port, v4) != 0) return wrong();
+  v4->sin_family = AF_INET;
+  v4->sin_port = htons(port);
+  if (inet_pton(AF_INET, host.c_str(), &v4->sin_addr) != 1) return wrong();
   return address;
 }
 
-}  // namespace anteroom::net
+}  // namespace anteroom

@@ -2,8 +2,8 @@
 //
 // Numbers only, and `localhost` for 127.0.0.1: a daemon's start should not depend on a name
 // service. Thread-safe.
-#ifndef ANTEROOM_SERVER_NET_ADDRESS_H_
-#define ANTEROOM_SERVER_NET_ADDRESS_H_
+#ifndef ANTEROOM_SERVER_BASE_LISTEN_ADDRESS_H_
+#define ANTEROOM_SERVER_BASE_LISTEN_ADDRESS_H_
 
 #include <sys/socket.h>
 
@@ -12,9 +12,9 @@
 
 #include "absl/status/statusor.h"
 
-namespace anteroom::net {
+namespace anteroom {
 
-struct Address {
+struct ListenAddress {
   sockaddr_storage storage{};
 
   const sockaddr* raw() const { return reinterpret_cast<const sockaddr*>(&storage); }
@@ -24,8 +24,8 @@ struct Address {
   std::string ToText() const;
 };
 
-absl::StatusOr<Address> ParseAddress(std::string_view text);
+absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text);
 
-}  // namespace anteroom::net
+}  // namespace anteroom
 
-#endif  // ANTEROOM_SERVER_NET_ADDRESS_H_
+#endif  // ANTEROOM_SERVER_BASE_LISTEN_ADDRESS_H_
