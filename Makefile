@@ -116,6 +116,7 @@ ABSL_PACKAGES := absl_base absl_btree absl_cleanup absl_flat_hash_map \
 ABSL_LIBS = $(eval ABSL_LIBS := $$(patsubst -l%,-l:lib%.a,$$(filter -labsl_%,\
   $$(shell pkg-config --libs $(ABSL_PACKAGES)))))$(ABSL_LIBS)
 # Only what speaks HTTP is linked with the latter two: of the programs that are installed, `anteroom` for its metrics.
+# Nothing is linked for nlohmann-json, CLI11 and toml++ (libtomlplusplus-dev), which are headers alone.
 LIBS = -Wl,--start-group $(ABSL_LIBS) -Wl,--end-group -luv -lxxhash -lcrypto -pthread \
   -Wl,--push-state,--as-needed -lprometheus-cpp-pull -lprometheus-cpp-core -Wl,--pop-state
 

@@ -13,7 +13,7 @@ set -u
 packages_of() {
   case $1 in
     build) echo g++ pkg-config libuv1-dev libabsl-dev libxxhash-dev libssl-dev nlohmann-json3-dev libcli11-dev \
-      prometheus-cpp-dev ;;
+      libtomlplusplus-dev prometheus-cpp-dev ;;
     test) echo doctest-dev libbenchmark-dev libhiredis-dev strace ;;
     check) echo clang-format-14 clang-tidy-14 ;;
     redis) echo redis-server ;;

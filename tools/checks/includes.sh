@@ -14,7 +14,7 @@ server/net      server/net server/engine server/base protocol                   
 server/app      server/app server/net server/auth server/storage server/engine server/base protocol absl xxhash uv openssl CLI
 client          client protocol                                                             absl uv
 client/testing  client/testing client server/engine server/auth server/base protocol        absl uv
-tools           tools client protocol server/engine server/auth server/storage server/base absl xxhash uv nlohmann CLI prometheus
+tools           tools client protocol server/engine server/auth server/storage server/base absl xxhash uv nlohmann CLI toml++ prometheus
 '
 
 mapfile -t files < <("$here/sources.sh" '*.cc' '*.h')
@@ -37,7 +37,7 @@ mapfile -t files < <("$here/sources.sh" '*.cc' '*.h')
       for (j = 2; j <= words; j++) allowed[word[1]] = allowed[word[1]] word[j] " "
     }
     libraries["absl"]; libraries["xxhash"]; libraries["openssl"]; libraries["uv"]; libraries["nlohmann"]
-    libraries["CLI"]; libraries["prometheus"]; libraries["doctest"]; libraries["benchmark"]
+    libraries["CLI"]; libraries["toml++"]; libraries["prometheus"]; libraries["doctest"]; libraries["benchmark"]
   }
   !/^[^:]*:[0-9]+:[ \t]*#[ \t]*include/ { next }
   {
