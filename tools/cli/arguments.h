@@ -27,6 +27,7 @@ struct Arguments {
   std::string room;
   std::optional<std::string> visitor;
   std::vector<std::string> visitors;
+  std::vector<std::string> rooms;
   std::optional<std::string> token;
   std::optional<protocol::Outcome> outcome;
   std::optional<uint8_t> lane;
@@ -37,6 +38,8 @@ struct Arguments {
   bool archive = false;
   bool move = false;
   bool force = false;
+  bool dry_run = false;
+  bool prune = false;
   std::optional<int64_t> block_ms;
   protocol::RoomSettings settings;
   std::optional<uint64_t> if_revision;

@@ -13,8 +13,8 @@ std::string_view SummaryOf(protocol::Operation operation) {
 std::span<const Command> Commands() {
   static const std::vector<Command> commands = [] {
     std::vector<Command> all;
-    for (auto* group : {DaemonCommands, RoomCommands, VisitorCommands, AdmissionCommands,
-                        PageCommands, WatchCommands, LogCommands, BackupCommands,
+    for (auto* group : {DaemonCommands, RoomCommands, ApplyCommands, VisitorCommands,
+                        AdmissionCommands, PageCommands, WatchCommands, LogCommands, BackupCommands,
                         CredentialCommands, RehearseCommands, MetricsCommands}) {
       std::vector<Command> some = group();
       std::move(some.begin(), some.end(), std::back_inserter(all));

@@ -47,6 +47,7 @@ const Command* FindCommand(std::string_view name);
 std::vector<Command> VisitorCommands();
 std::vector<Command> AdmissionCommands();
 std::vector<Command> RoomCommands();
+std::vector<Command> ApplyCommands();
 std::vector<Command> PageCommands();
 std::vector<Command> WatchCommands();
 std::vector<Command> DaemonCommands();

@@ -79,10 +79,8 @@ std::string DescribeHarm(const Harm& harm) {
   return harm.warning + "\n" + Table(rows);
 }
 
-std::optional<ExitStatus> AskConsent(Context& context, const Arguments& arguments,
-                                     const Harm& harm) {
+std::optional<ExitStatus> AskToGoOn(Context& context, const Arguments& arguments) {
   if (arguments.yes) return std::nullopt;
-  context.Note(DescribeHarm(harm));
   Console& console = context.console();
   if (!console.interactive) {
     return context.WrongUsage("nothing was changed: without a terminal to ask on it takes --yes");
@@ -92,6 +90,13 @@ std::optional<ExitStatus> AskConsent(Context& context, const Arguments& argument
   std::getline(console.in, answer);
   if (answer == "y" || answer == "Y" || answer == "yes") return std::nullopt;
   return context.Fail("cancelled", "nothing was changed");
+}
+
+std::optional<ExitStatus> AskConsent(Context& context, const Arguments& arguments,
+                                     const Harm& harm) {
+  if (arguments.yes) return std::nullopt;
+  context.Note(DescribeHarm(harm));
+  return AskToGoOn(context, arguments);
 }
 
 }  // namespace anteroom::cli

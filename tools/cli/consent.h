@@ -33,6 +33,9 @@ Harm HarmOfDelete(const protocol::RoomReply& room);
 // The warning with a table of before and after.
 std::string DescribeHarm(const Harm& harm);
 
+// Asks whether to go on, unless --yes. Nothing means: go on; else the exit status.
+std::optional<ExitStatus> AskToGoOn(Context& context, const Arguments& arguments);
+
 // Shows it and asks, unless --yes. Nothing means: go on; else the exit status.
 std::optional<ExitStatus> AskConsent(Context& context, const Arguments& arguments,
                                      const Harm& harm);

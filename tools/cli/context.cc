@@ -47,7 +47,7 @@ void Context::Note(std::string_view text) {
   console_.err << "anteroom: " << text << std::endl;
 }
 
-ExitStatus Context::Fail(const absl::Status& status) {
+ExitStatus Context::Fail(const absl::Status& status, std::string_view room) {
   const std::optional<client::Failure> failure = client::FailureOf(status);
   if (!failure) return Fail("invalid", protocol::ToStd(status.message()));
   if (failure->cause == client::FailureCause::kInvalidRequest) {
@@ -55,9 +55,14 @@ ExitStatus Context::Fail(const absl::Status& status) {
   }
 
   const protocol::Refusal& refusal = failure->refusal;
-  if (json_) PrintJson(ToJson(refusal));
+  if (json_) {
+    Json object = ToJson(refusal);
+    if (!room.empty()) object["room"] = std::string(room);
+    PrintJson(object);
+  }
   console_.out.flush();
-  std::string text = std::string(NameOf(refusal.error)) + ": " + Printable(refusal.message);
+  std::string text = room.empty() ? "" : "room " + std::string(room) + ": ";
+  text += std::string(NameOf(refusal.error)) + ": " + Printable(refusal.message);
   if (refusal.reason) text += " (" + std::string(NameOf(*refusal.reason)) + ")";
   if (refusal.retry_after_ms) {
     text += "; try again in " + HumanDuration(*refusal.retry_after_ms);

@@ -47,7 +47,8 @@ class Context {
   void Note(std::string_view text);
 
   // Says why something was not done, on standard error and in the JSON.
-  ExitStatus Fail(const absl::Status& status);
+  // `room` is of a command that changes several.
+  ExitStatus Fail(const absl::Status& status, std::string_view room = {});
   ExitStatus Fail(std::string_view error, std::string_view message);
   ExitStatus WrongUsage(std::string_view message);
 

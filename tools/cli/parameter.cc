@@ -82,6 +82,11 @@ std::string TakeRoom(std::string_view text, Arguments* arguments) {
   return protocol::CheckRoomName(text);
 }
 
+std::string TakeRooms(std::string_view text, Arguments* arguments) {
+  arguments->rooms.emplace_back(text);
+  return protocol::CheckRoomName(text);
+}
+
 std::string TakeVisitor(std::string_view text, Arguments* arguments) {
   return TakeId(text, &arguments->visitor.emplace());
 }
@@ -220,6 +225,13 @@ const Parameter kIfRevision = {"--if-revision", "N",
                                "only if the settings are still of this revision",
                                Whole<&Arguments::if_revision>};
 const Parameter kForce = {"--force", "", "even with people in it", Flag<&Arguments::force>};
+const Parameter kRooms = {"ROOM", "", "the rooms; without any, all", TakeRooms, true};
+const Parameter kRoomsFile = {"FILE", "", "the rooms, as TOML", Text<&Arguments::path>};
+const Parameter kDryRun = {"--dry-run", "", "shows the difference and changes nothing",
+                           Flag<&Arguments::dry_run>};
+const Parameter kPrune = {"--prune", "",
+                          "deletes rooms that the file does not name, if nobody is in them",
+                          Flag<&Arguments::prune>};
 const Parameter kPeekFrom = {"FROM", "", "the place to begin at, from 0; unsaid: 0",
                              Whole<&Arguments::from>};
 const Parameter kInsideFrom = {"FROM", "", "the admission number to begin at; unsaid: the first",

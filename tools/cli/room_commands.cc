@@ -1,10 +1,10 @@
 // Rooms: create, set, show, list, delete, reset.
-#include "protocol/limits.h"
 #include "tools/cli/command.h"
 #include "tools/cli/consent.h"
 #include "tools/cli/context.h"
 #include "tools/cli/describe.h"
 #include "tools/cli/human.h"
+#include "tools/cli/room_pages.h"
 
 namespace anteroom::cli {
 namespace {
@@ -60,21 +60,14 @@ std::vector<std::string> ListRow(const RoomReply& room) {
 ExitStatus RunList(Context& context, const Arguments&) {
   std::vector<std::vector<std::string>> rows = {
       {"room", "mode", "rate", "capacity", "waiting", "inside"}};
-  std::string after;
-  bool more = true;
-  while (more) {
-    const auto page = context.client().RoomList(after, protocol::kPageItemsMax);
-    if (!page.ok()) return context.Fail(page.status());
-    for (const RoomReply& room : page->rooms) {
-      if (context.json()) {
-        context.PrintJson(ToJson(room));
-      } else {
-        rows.push_back(ListRow(room));
-      }
+  const absl::Status listed = ForEachRoom(context.client(), [&](const RoomReply& room) {
+    if (context.json()) {
+      context.PrintJson(ToJson(room));
+    } else {
+      rows.push_back(ListRow(room));
     }
-    more = page->more && !page->rooms.empty();
-    if (more) after = page->rooms.back().room;
-  }
+  });
+  if (!listed.ok()) return context.Fail(listed);
   if (!context.json()) context.PrintText(rows.size() > 1 ? Table(rows) : "there is no room yet");
   return ExitStatus::kDone;
 }
