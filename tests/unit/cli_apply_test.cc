@@ -47,7 +47,7 @@ struct ApplyRun {
 };
 
 struct ApplyWorld {
-  ApplyRun Run(std::vector<std::string> words, std::string answer = {},
+  ApplyRun Run(const std::vector<std::string>& words, std::string answer = {},
                std::function<void()> first = nullptr) {
     const bool interactive = !answer.empty();
     Answering answering(std::move(answer), std::move(first));

@@ -14,7 +14,8 @@ namespace {
 std::string Settings(const protocol::RoomSettings& settings) {
   std::string text;
   for (const auto& [name, value] : FormatSettings(settings)) {
-    text += (text.empty() ? "" : " ") + name + "=" + value;
+    if (!text.empty()) text += ' ';
+    text.append(name).append("=").append(value);
   }
   return text;
 }

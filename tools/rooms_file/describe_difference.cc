@@ -23,7 +23,8 @@ std::string Join(const std::vector<std::string>& parts, std::string_view between
 std::string DescribeSettings(const protocol::RoomSettings& settings) {
   std::string text;
   for (const auto& [name, value] : FormatSettings(settings)) {
-    text += (text.empty() ? "" : " ") + name + "=" + value;
+    if (!text.empty()) text += ' ';
+    text.append(name).append("=").append(value);
   }
   return text;
 }
@@ -31,7 +32,9 @@ std::string DescribeSettings(const protocol::RoomSettings& settings) {
 std::string DescribeChanges(const std::vector<SettingChange>& changes) {
   std::string text;
   for (const SettingChange& change : changes) {
-    text += (text.empty() ? "" : ", ") + change.name + " " + change.before + " -> " + change.after;
+    if (!text.empty()) text += ", ";
+    text.append(change.name).append(" ").append(change.before);
+    text.append(" -> ").append(change.after);
   }
   return text;
 }
