@@ -60,6 +60,7 @@ Server::Server(const Options& options, storage::Files* files, Recovered recovere
       started_ms_(LoopMs()) {
   CHECK_EQ(uv_loop_init(&loop_), 0);
   watches_.Attach(&desk_);
+  connections_.SetClock(LoopMs);
   desk_.SetLimits(options_.limits);
   desk_.StartSoftDeadlines(clock_.Read(uv_hrtime()));
 

@@ -77,6 +77,7 @@ Connections::~Connections() {
 }
 
 void Connections::Accept(uv_stream_t* listener) {
+  if (clock_ != nullptr) SetTime(clock_());
   auto made = std::make_unique<Connection>(static_cast<ConnectionHost*>(this));
   Connection* const connection = made.get();
   connection->slot = all_.size();

@@ -58,6 +58,9 @@ class Connections : private ConnectionHost {
   // Every connection has been closed by then, and the loop has run until they were.
   ~Connections();
 
+  // What the time is now. A client comes while a turn waits for something, perhaps a second after
+  // its time was set; without a clock it counts as having come then.
+  void SetClock(uint64_t (*loop_ms)()) { clock_ = loop_ms; }
   // Takes a client off a listening stream; for uv_listen's callback.
   void Accept(uv_stream_t* listener);
 
@@ -121,6 +124,7 @@ class Connections : private ConnectionHost {
   const Gatekeeper* const gatekeeper_;
   const Limits limits_;
   bool stopping_ = false;
+  uint64_t (*clock_)() = nullptr;
   uint64_t loop_ms_ = 0;
   uint64_t released_sequence_ = 0;
 

@@ -102,10 +102,7 @@ absl::Status Listener::Start(const std::string& what) {
       uv_listen(&handle_->stream, limits::kListenBacklog, [](uv_stream_t* stream, int status) {
         // A client that was gone before it could be accepted.
         if (status != 0) return;
-        Connections* connections = static_cast<Listener*>(stream->data)->connections_;
-        // The turn that is under way may have begun to wait for something a second ago.
-        connections->SetTime(uv_hrtime() / 1'000'000);
-        connections->Accept(stream);
+        static_cast<Listener*>(stream->data)->connections_->Accept(stream);
       });
   return error == 0 ? absl::OkStatus() : CannotListen(what, error);
 }

@@ -254,7 +254,7 @@ TEST_CASE("recovery: the first key is the one that the log names, in whatever co
   auth::AddNewTokenKey(&secrets);
   std::swap(secrets.token_keys[0], secrets.token_keys[1]);
   disk.SetContent(kFile, auth::FormatSecrets(secrets));
-  CHECK(absl::IsFailedPrecondition(Start(disk).status()));
+  CHECK(storage::KindOf(Start(disk).status()) == storage::FailureKind::kSecretMissing);
 }
 
 }  // namespace

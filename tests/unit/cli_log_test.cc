@@ -28,14 +28,16 @@ class Writer {
     auto opened = storage::DataDirectory::Open(files, "data");
     REQUIRE(opened.ok());
     directory_ = *std::move(opened);
-    REQUIRE(directory_->LoadOrCreateSecrets([] { return auth::FormatSecrets(auth::NewSecrets()); })
-                .ok());
+    const auto text =
+        directory_->LoadOrCreateSecrets([] { return auth::FormatSecrets(auth::NewSecrets()); });
+    REQUIRE(text.ok());
     storage::Replay nothing;
     const auto log = storage::RecoverLog(
         files, "data", {storage::RecoveryMode::kMend, storage::DirectoryKind::kReal}, nothing);
     REQUIRE(log.ok());
     storage::LogOptions options = storage::SmallLog();
     options.initial_mark = mark();
+    options.token_key_id = auth::ParseSecrets(*text)->token_keys.front().id;
     auto writer = storage::LogWriter::Open(files, "data", *log, std::move(options));
     REQUIRE(writer.ok());
     writer_ = *std::move(writer);
@@ -151,6 +153,10 @@ TEST_CASE("cli log: check names secrets that are missing or damaged") {
   const Ran damaged = Run(CheckLog, disk);
   REQUIRE(damaged.status != ExitStatus::kDone);
   REQUIRE(damaged.err.find("'secrets' is damaged") != std::string::npos);
+  disk.SetContent("data/secrets", auth::FormatSecrets(auth::NewSecrets()));
+  const Ran another = Run(CheckLog, disk);
+  REQUIRE(another.status != ExitStatus::kDone);
+  REQUIRE(another.err.find("of another daemon") != std::string::npos);
   disk.Delete("data/secrets");
   const Ran missing = Run(CheckLog, disk);
   REQUIRE(missing.status != ExitStatus::kDone);
