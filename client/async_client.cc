@@ -93,9 +93,10 @@ void AsyncClient::Finish(std::string_view room, std::string_view visitor,
 absl::Status AsyncClient::FinishLater(std::string_view room, std::string_view visitor,
                                       const FinishOptions& options) {
   std::string frame;
-  absl::Status status =
-      EncodeRequest(Operation::kFinish,
-                    protocol::FinishRequest{room, visitor, options.token, options.outcome}, &frame);
+  absl::Status status = EncodeRequest(
+      Operation::kFinish,
+      protocol::FinishRequest{room, visitor, options.token, options.outcome, options.units},
+      &frame);
   if (status.ok()) status = session_->CheckOpen();
   if (status.ok()) status = session_->finishes().Reserve();
   if (status.ok()) session_->AddFinish(std::move(frame));

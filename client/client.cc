@@ -93,9 +93,10 @@ absl::StatusOr<protocol::VisitorReply> Client::Finish(std::string_view room,
 absl::Status Client::FinishLater(std::string_view room, std::string_view visitor,
                                  const FinishOptions& options) {
   std::string frame;
-  const absl::Status status =
-      EncodeRequest(Operation::kFinish,
-                    protocol::FinishRequest{room, visitor, options.token, options.outcome}, &frame);
+  const absl::Status status = EncodeRequest(
+      Operation::kFinish,
+      protocol::FinishRequest{room, visitor, options.token, options.outcome, options.units},
+      &frame);
   return status.ok() ? thread_->FinishLater(std::move(frame)) : status;
 }
 

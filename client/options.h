@@ -92,6 +92,8 @@ struct JoinOptions {
 struct FinishOptions {
   std::optional<std::string_view> token = std::nullopt;     // only an operator may leave it out
   std::optional<protocol::Outcome> outcome = std::nullopt;  // cancelled unless said
+  // With kCompleted, of a room with a stock: units sold, 1 to 1,000,000; 1 unless said.
+  std::optional<uint32_t> units = std::nullopt;
 };
 
 struct AdmitOptions {

@@ -32,6 +32,8 @@ inline constexpr size_t kPayloadBytesMax = size_t{1} << 20;
 inline constexpr size_t kBatchItemsMax = 1000;
 inline constexpr size_t kAdmitCountMax = 1000;
 inline constexpr size_t kPageItemsMax = 1000;
+// Units of a stock that one finish takes.
+inline constexpr uint32_t kFinishUnitsMax = 1'000'000;
 inline constexpr size_t kWatchVisitorsMax = 1000;
 // Events of one push of a room.
 inline constexpr size_t kRoomEventsMax = 1000;

@@ -97,8 +97,10 @@ struct FinishRequest {
   std::string_view visitor;
   std::optional<std::string_view> token;
   std::optional<Outcome> outcome;  // cancelled unless said
+  std::optional<uint32_t> units =
+      std::nullopt;  // completed: taken from the room's stock; 1 unless said
   ANTEROOM_FIELDS(ANTEROOM_FIELD(room) ANTEROOM_FIELD(visitor) ANTEROOM_FIELD(token)
-                      ANTEROOM_FIELD(outcome))
+                      ANTEROOM_FIELD(outcome) ANTEROOM_FIELD(units))
 };
 
 struct RevokeRequest {
@@ -257,13 +259,18 @@ struct Counts {
   uint64_t left_total = 0;
   uint64_t revoked_total = 0;
   std::vector<RefusedCount> refused_total;
+  // Of a room that has had a stock: units that were there, and beyond what was there.
+  std::optional<uint64_t> sold_units_total;
+  std::optional<uint64_t> oversold_units_total;
   ANTEROOM_FIELDS(ANTEROOM_FIELD(waiting) ANTEROOM_FIELD(admitted) ANTEROOM_FIELD(active)
                       ANTEROOM_FIELD(occupied) ANTEROOM_FIELD(joined_total)
                           ANTEROOM_FIELD(admitted_total) ANTEROOM_FIELD(claimed_total)
                               ANTEROOM_FIELD(completed_total) ANTEROOM_FIELD(cancelled_total)
                                   ANTEROOM_FIELD(no_show_total) ANTEROOM_FIELD(expired_total)
                                       ANTEROOM_FIELD(left_total) ANTEROOM_FIELD(revoked_total)
-                                          ANTEROOM_FIELD(refused_total))
+                                          ANTEROOM_FIELD(refused_total)
+                                              ANTEROOM_FIELD(sold_units_total)
+                                                  ANTEROOM_FIELD(oversold_units_total))
 };
 
 struct RoomReply {

@@ -117,6 +117,53 @@ std::string Format(const Limit& limit) {
   return limit.none() ? "none" : std::to_string(limit.value);
 }
 
+bool Parse(std::string_view text, Stock* stock) {
+  *stock = Stock{};
+  if (text == "none") return true;
+  if (text.starts_with('+')) stock->change = Stock::kAdd;
+  if (text.starts_with('-')) stock->change = Stock::kTake;
+  if (stock->relative()) text.remove_prefix(1);
+  return ParseWhole(text, &stock->units) && stock->units != Stock::kNone;
+}
+std::string FormOf(Stock) {
+  return "units left like 200, a change of them like +4 or -2, or none";
+}
+std::string Format(const Stock& stock) {
+  if (stock.none()) return "none";
+  const std::string units = std::to_string(stock.units);
+  if (!stock.relative()) return units;
+  return (stock.change == Stock::kAdd ? "+" : "-") + units;
+}
+
+// In whole numbers, for a factor decides who is let in.
+bool Parse(std::string_view text, Factor* factor) {
+  const size_t point = text.find('.');
+  uint32_t ones = 0;
+  if (!ParseWhole(text.substr(0, point), &ones) || ones > 1'000'000) return false;
+  factor->milli = ones * Factor::kOne;
+  if (point == std::string_view::npos) return true;
+  const std::string_view decimals = text.substr(point + 1);
+  uint32_t fraction = 0;
+  if (decimals.size() > 3 || !ParseWhole(decimals, &fraction)) return false;
+  for (size_t digits = decimals.size(); digits < 3; ++digits) fraction *= 10;
+  factor->milli += fraction;
+  return true;
+}
+std::string FormOf(Factor) {
+  return "a factor with at most three decimals, like 1 or 1.5";
+}
+std::string Format(const Factor& factor) {
+  std::string text = std::to_string(factor.milli / Factor::kOne);
+  uint32_t fraction = factor.milli % Factor::kOne;
+  if (fraction == 0) return text;
+  text += '.';
+  for (uint32_t digit = Factor::kOne / 10; fraction > 0; digit /= 10) {
+    text += static_cast<char>('0' + fraction / digit);
+    fraction %= digit;
+  }
+  return text;
+}
+
 bool Parse(std::string_view text, Duration* duration) {
   if (text == "none") {
     *duration = Duration{};
@@ -133,6 +180,7 @@ std::string Format(const Duration& duration) {
 constexpr int64_t kSecondMs = 1000;
 constexpr int64_t kDayMs = 24 * 3600 * kSecondMs;
 constexpr uint32_t kRateCountMax = 1'000'000;
+constexpr uint32_t kOversubscribeMilliMax = 100 * Factor::kOne;
 
 struct DurationRange {
   std::string_view name;
@@ -193,6 +241,17 @@ std::string CheckValue(std::string_view name, const Rate& rate) {
            std::to_string(kRateCountMax) + " admissions in its unit of time";
   }
   return {};
+}
+std::string CheckValue(std::string_view name, const Stock& stock) {
+  const bool right =
+      stock.none() || (stock.units <= kStockUnitsMax && !(stock.relative() && stock.units == 0));
+  if (right) return {};
+  return std::string(name) + " is " + Format(stock) + ", it takes at most " +
+         std::to_string(kStockUnitsMax) + " units, and a change of at least 1";
+}
+std::string CheckValue(std::string_view name, const Factor& factor) {
+  if (factor.milli >= Factor::kOne && factor.milli <= kOversubscribeMilliMax) return {};
+  return std::string(name) + " is " + Format(factor) + ", it takes 1 to 100";
 }
 template <typename T>
 std::string CheckValue(std::string_view, const T&) {

@@ -60,6 +60,43 @@ struct Duration {
   }
 };
 
+// Units left to sell: `200`, `none`; as a change also `+4` and `-2`.
+struct Stock {
+  static constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
+  static constexpr uint8_t kSet = 0;
+  static constexpr uint8_t kAdd = 1;
+  static constexpr uint8_t kTake = 2;
+  uint64_t units = kNone;
+  uint8_t change = kSet;
+
+  bool none() const { return change == kSet && units == kNone; }
+  bool relative() const { return change != kSet; }
+  bool well_formed() const { return change <= kTake && (units != kNone || change == kSet); }
+  bool operator==(const Stock&) const = default;
+
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    visit("units", self.units);
+    visit("change", self.change);
+  }
+};
+
+// So many units at most, whatever is added.
+inline constexpr uint64_t kStockUnitsMax = 1'000'000'000'000;
+
+// A factor in thousandths: `1`, `1.5`, `1.025`.
+struct Factor {
+  static constexpr uint32_t kOne = 1000;
+  uint32_t milli = kOne;
+
+  bool operator==(const Factor&) const = default;
+
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    visit("milli", self.milli);
+  }
+};
+
 // X(type, name). The order is the settings' number on the wire and in the log: append only.
 #define ANTEROOM_SETTINGS(X)  \
   X(Mode, mode)               \
@@ -73,7 +110,9 @@ struct Duration {
   X(Renewal, session_renewal) \
   X(Duration, waiting_ttl)    \
   X(Limit, max_waiting)       \
-  X(Duration, remember_ttl)
+  X(Duration, remember_ttl)   \
+  X(Stock, stock)             \
+  X(Factor, stock_oversubscribe)
 
 // What is said of a room's settings; what is absent keeps its value (set) or gets its default
 // (create).
@@ -94,7 +133,8 @@ struct RoomSettings {
   }
 };
 
-// The defaults of everything that has one; rate and capacity have none and are absent.
+// The defaults of everything that has one; rate, capacity and stock have none and are absent, and
+// so is stock_oversubscribe, which is 1 unless said and means nothing without a stock.
 RoomSettings DefaultSettings();
 
 // Copies what is present in `said` over `settings`.

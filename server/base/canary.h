@@ -26,7 +26,9 @@ namespace anteroom {
   X(kRequeueInFront, "requeue-in-front")                   \
   X(kFailedSyncIgnored, "failed-sync-ignored")             \
   X(kTornEndKept, "torn-end-not-zeroed")                   \
-  X(kDamageTakenForTorn, "damage-taken-for-a-torn-end")
+  X(kDamageTakenForTorn, "damage-taken-for-a-torn-end")    \
+  X(kSoldAfterwards, "sold-after-the-slot-is-free")        \
+  X(kLateSaleForgotten, "late-sale-takes-no-unit")
 
 enum class Canary : uint8_t {
   kNone,

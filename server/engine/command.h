@@ -101,10 +101,11 @@ struct Finish {
   uint64_t admission = 0;
   protocol::Outcome outcome = protocol::Outcome::kCancelled;
   std::optional<std::string_view> by = std::nullopt;
+  std::optional<uint32_t> units = std::nullopt;  // 1 unless said
   ANTEROOM_RECORD(14, "finish",
                   ANTEROOM_RECORD_FIELD(room) ANTEROOM_RECORD_FIELD(visitor)
                       ANTEROOM_RECORD_FIELD(admission) ANTEROOM_RECORD_FIELD(outcome)
-                          ANTEROOM_RECORD_FIELD(by))
+                          ANTEROOM_RECORD_FIELD(by) ANTEROOM_RECORD_FIELD(units))
 };
 
 // A soft deadline ran out: the visitor waiting was not heard from, the sliding session not touched.

@@ -25,7 +25,7 @@ constexpr uint64_t kPollPausedMs = 5000;
 uint32_t PollAfterMs(const Policy& policy, uint64_t ahead, const std::optional<uint64_t>& eta_ms) {
   uint64_t poll_ms = eta_ms ? *eta_ms / 10 : kPollMsMin + std::min(ahead, kPollMsMax) * 10;
   if (!policy.admits()) poll_ms = std::max(poll_ms, kPollPausedMs);
-  if (policy.mode == Mode::kClosed) poll_ms = kPollMsMax;
+  if (policy.mode == Mode::kClosed || policy.sold_out()) poll_ms = kPollMsMax;
   poll_ms = std::clamp(poll_ms, kPollMsMin, kPollMsMax);
   if (policy.waiting_ttl_ms != Policy::kNoDuration) {
     poll_ms = std::min(poll_ms, static_cast<uint64_t>(policy.waiting_ttl_ms + 2) / 3);
@@ -41,7 +41,7 @@ void Desk::DescribeWaiting(const Room& room, const Visitor& entry, uint64_t ahea
   reply->ahead = ahead;
   reply->position = ahead + 1;
   reply->waiting = room.line.size();
-  if (room.policy.admits() && room.speed != nullptr) {
+  if (room.policy.admits() && !room.policy.sold_out() && room.speed != nullptr) {
     if (const auto estimate = room.speed->Estimate(now_ms_, ahead)) {
       reply->eta_ms = estimate->eta_ms;
       reply->eta_low_ms = estimate->low_ms;
@@ -50,6 +50,7 @@ void Desk::DescribeWaiting(const Room& room, const Visitor& entry, uint64_t ahea
   }
   reply->poll_after_ms = PollAfterMs(room.policy, ahead, reply->eta_ms);
   if (room.policy.mode == Mode::kPaused) reply->reason = Reason::kPaused;
+  if (room.policy.sold_out()) reply->reason = Reason::kSoldOut;
   if (room.policy.mode == Mode::kClosed) reply->reason = Reason::kClosed;
   reply->mode = room.policy.mode;
   reply->arrival = entry.arrival.Get();
@@ -165,6 +166,10 @@ protocol::Counts Desk::CountsOf(const Room& room) const {
   counts.admitted = room.admitted;
   counts.active = room.active;
   counts.occupied = room.occupied();
+  if (room.policy.stock_said) {
+    counts.sold_units_total = room.sold_units;
+    counts.oversold_units_total = room.oversold_units;
+  }
   if (const auto found = meters_.find(room.number); found != meters_.end()) {
     AddRefused(found->second, &counts);
   }

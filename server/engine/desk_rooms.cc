@@ -31,6 +31,23 @@ Refusal WrongCount(size_t count, std::string_view of, size_t max) {
                     std::to_string(max));
 }
 
+// What is wrong with a change of the stock that there is, or an empty string.
+std::string CheckStock(const Policy& policy, const protocol::RoomSettings& said) {
+  if (!said.stock || !said.stock->relative()) return {};
+  if (policy.stock == Policy::kNoLimit) {
+    return "the room has no stock that could change: say how many units there are";
+  }
+  const uint64_t units = said.stock->units;
+  if (said.stock->change == protocol::Stock::kTake && units > policy.stock) {
+    return "only " + std::to_string(policy.stock) + " units are left to take from";
+  }
+  if (said.stock->change == protocol::Stock::kAdd &&
+      units > protocol::kStockUnitsMax - policy.stock) {
+    return "more units than a stock may hold, " + std::to_string(protocol::kStockUnitsMax);
+  }
+  return {};
+}
+
 }  // namespace
 
 // ---- rooms ----
@@ -39,8 +56,13 @@ Answer<RoomReply> Desk::Handle(const protocol::RoomCreateOperation& create) {
   const auto& [name, said] = create.message;
   std::string wrong = protocol::CheckRoomName(name);
   if (wrong.empty()) wrong = protocol::CheckSettings(said);
-  if (wrong.empty() && !said.rate && !said.capacity) {
-    wrong = "a room protects something: say at least one of rate= and capacity=, if only as none";
+  if (wrong.empty() && !said.rate && !said.capacity && !said.stock) {
+    wrong =
+        "a room protects something: say at least one of rate=, capacity= and stock=, if only as "
+        "none";
+  }
+  if (wrong.empty() && said.stock && said.stock->relative()) {
+    wrong = "a new room has no stock yet that could change: say how many units there are";
   }
   if (!wrong.empty()) return Refused(nullptr, Refuse(ErrorCode::kInvalid, std::move(wrong)));
   if (engine_.FindRoom(name) != nullptr) {
@@ -71,6 +93,8 @@ Answer<RoomReply> Desk::Handle(const protocol::RoomSetOperation& set) {
                                                           std::to_string(room->revision) +
                                                           ", not " + std::to_string(*if_revision)));
   }
+  wrong = CheckStock(room->policy, said);
+  if (!wrong.empty()) return Refused(room, Refuse(ErrorCode::kInvalid, std::move(wrong)));
   const Policy changed = Changed(room->policy, said);
   if (changed == room->policy) return DescribeRoom(*room);
   if (auto refusal = CheckLogSpace(false)) return Refused(room, *std::move(refusal));
@@ -197,7 +221,7 @@ Answer<VisitorReply> Desk::Handle(const protocol::AdmitVisitorOperation& admit) 
   }
   if (!over && !seen.room->has_free_slot()) {
     return Refused(seen.room,
-                   Refuse(ErrorCode::kNoSlot, "all " + std::to_string(seen.room->policy.capacity) +
+                   Refuse(ErrorCode::kNoSlot, "all " + std::to_string(seen.room->policy.slots()) +
                                                   " slots are occupied; over admits beyond them"));
   }
   if (auto refusal = CheckLogSpace(seen.visitor == kNoHandle)) {

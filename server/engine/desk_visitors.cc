@@ -40,6 +40,9 @@ std::optional<Refusal> Desk::CheckNewcomer(const Room& room, std::string_view vi
   if (room.policy.mode == Mode::kClosed) {
     return Refuse(ErrorCode::kClosed, "the room \"" + room.name + "\" is closed: no new places");
   }
+  if (room.policy.sold_out() && !by_operator) {
+    return Refuse(ErrorCode::kSoldOut, "the room \"" + room.name + "\" is sold out");
+  }
   if (const auto until_ms = engine_.BlockedUntil(room.number, visitor, now_ms_)) {
     Refusal refusal =
         Refuse(ErrorCode::kBlocked, "kept out of the room \"" + room.name + "\" for another " +
@@ -176,10 +179,17 @@ uint32_t Desk::LastAdmission(uint32_t room, std::string_view id) const {
 }
 
 Answer<VisitorReply> Desk::Handle(const protocol::FinishOperation& finish) {
-  const auto& [room_name, visitor, token, said_outcome] = finish.message;
+  const auto& [room_name, visitor, token, said_outcome, units] = finish.message;
   const Outcome outcome = said_outcome.value_or(Outcome::kCancelled);
   Seen seen = See(room_name, visitor);
   if (seen.room == nullptr) return Refused(nullptr, *std::move(seen.refusal));
+
+  if (units &&
+      (outcome != Outcome::kCompleted || *units < 1 || *units > protocol::kFinishUnitsMax)) {
+    return Refused(seen.room, Refuse(ErrorCode::kInvalid,
+                                     "units, 1 to " + std::to_string(protocol::kFinishUnitsMax) +
+                                         ", are of a session that completed"));
+  }
 
   // Which admission is meant: the one of the token, else the one held, else the last that ended.
   Shown shown;
@@ -213,7 +223,7 @@ Answer<VisitorReply> Desk::Handle(const protocol::FinishOperation& finish) {
   }
   if (auto refusal = CheckLogSpace(false)) return Refused(seen.room, *std::move(refusal));
   const uint32_t room = seen.room->number;
-  Record(command::Finish{room, visitor, admission, outcome, token ? std::nullopt : by_});
+  Record(command::Finish{room, visitor, admission, outcome, token ? std::nullopt : by_, units});
   const uint32_t memory = engine_.FindAdmission(room, admission, now_ms_);
   CHECK_NE(memory, kNoHandle);
   return DescribeEnded(memory);

@@ -122,8 +122,8 @@ void Engine::Do(const command::RoomSet& set, Effects* effects) {
   const bool rate_changed = changed.rate != room->policy.rate ||
                             changed.admit_interval_ms != room->policy.admit_interval_ms;
   if (changed.mode != room->policy.mode) room->speed.reset();
-  const bool limits_changed = rate_changed || changed.mode != room->policy.mode ||
-                              changed.capacity != room->policy.capacity;
+  const bool limits_changed =
+      rate_changed || changed.mode != room->policy.mode || changed.slots() != room->policy.slots();
   room->policy = changed;
   ++room->revision;
   if (changed.rate.none()) {
@@ -228,9 +228,12 @@ void Engine::Do(const command::Finish& finish, Effects* effects) {
   if (room == nullptr || finish.admission == 0) return;
   if (handle != kNoHandle && roster_[handle].inside() &&
       SessionOf(roster_[handle]).admission == finish.admission) {
-    EndAndPump(*room, handle,
-               finish.outcome == Outcome::kCompleted ? Reason::kCompleted : Reason::kCancelled,
-               effects);
+    const bool completed = finish.outcome == Outcome::kCompleted;
+    // Before the slot is free: who is let in for it must find a unit too.
+    const uint32_t units = completed ? finish.units.value_or(1) : 0;
+    if (!ANTEROOM_CANARY(kSoldAfterwards)) Sell(*room, units, effects);
+    EndAndPump(*room, handle, completed ? Reason::kCompleted : Reason::kCancelled, effects);
+    if (ANTEROOM_CANARY(kSoldAfterwards)) Sell(*room, units, effects);
     const bool newest = finish.admission + 1 == next_admission_;
     if (ANTEROOM_CANARY(kReusedAdmission) && newest) --next_admission_;
     return;
@@ -245,6 +248,7 @@ void Engine::Do(const command::Finish& finish, Effects* effects) {
   ended.late = 1;
   TakeIn(*room, DigestOfMemory(ended));
   Count(*room, &Totals::completed);
+  if (!ANTEROOM_CANARY(kLateSaleForgotten)) Sell(*room, finish.units.value_or(1), effects);
   if (ANTEROOM_CANARY(kDoubleRelease) && room->active > 0) --room->active;
 }
 

@@ -204,6 +204,8 @@ class Engine {
   void ClaimSession(Room& room, uint32_t handle, Effects* effects);
   void End(Room& room, uint32_t handle, protocol::Reason reason, Effects* effects);
   void EndAndPump(Room& room, uint32_t handle, protocol::Reason reason, Effects* effects);
+  // Takes units from the room's stock, if it has one.
+  void Sell(Room& room, uint32_t units, Effects* effects);
   void Requeue(Room& room, uint32_t handle, Effects* effects);
   void LeaveInside(Room& room, uint32_t handle);
   uint32_t Remember(Room& room, const Visitor& visitor, uint64_t admission,

@@ -11,7 +11,7 @@ namespace anteroom {
 void Engine::Pump(Room& room, Cause cause, Effects* effects) {
   if (room.dropped) return;
   if (!room.line.empty() && room.policy.admits() && room.has_free_slot()) {
-    uint64_t allowed = std::min(room.policy.capacity - room.occupied(), room.line.size());
+    uint64_t allowed = std::min(room.policy.slots() - room.occupied(), room.line.size());
     const bool rated = room.policy.rated();
     if (rated) {
       room.bucket.Fill(now_ms_);

@@ -104,6 +104,11 @@ Digest Engine::DigestOfRoom(const Room& room) const {
     writer.Put(key.forget_at_ms);
   }
   writer.PutBytes(room.name);
+  // Nothing is added for a room that has sold nothing, as before there was a stock.
+  if (room.sold_units + room.oversold_units > 0) {
+    writer.Put(room.sold_units);
+    writer.Put(room.oversold_units);
+  }
   return DigestOf(bytes);
 }
 

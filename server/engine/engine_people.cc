@@ -1,5 +1,6 @@
 // The transitions of one visitor, and what is kept of those who ended.
 
+#include <algorithm>
 #include <utility>
 
 #include "server/base/canary.h"
@@ -138,6 +139,18 @@ void Engine::End(Room& room, uint32_t handle, Reason reason, Effects* effects) {
   const uint32_t memory = Remember(room, visitor, admission, reason);
   roster_.Remove(handle);
   effects->visitors.push_back({room.number, handle, memory, State::kEnded});
+}
+
+void Engine::Sell(Room& room, uint32_t units, Effects* effects) {
+  uint64_t& stock = room.policy.stock;
+  if (stock == Policy::kNoLimit || units == 0) return;
+  const uint64_t there = std::min<uint64_t>(stock, units);
+  stock -= there;
+  room.sold_units += there;
+  room.oversold_units += units - there;
+  Touch(room);
+  // Those who wait are told.
+  if (there > 0 && stock == 0) effects->rooms.push_back({room.number, false});
 }
 
 void Engine::Requeue(Room& room, uint32_t handle, Effects* effects) {

@@ -3,8 +3,22 @@
 namespace anteroom {
 
 using protocol::Duration;
+using protocol::Factor;
 using protocol::Limit;
 using protocol::RoomSettings;
+using protocol::Stock;
+
+namespace {
+
+// What can be taken from, or added to, is only what there is.
+uint64_t Changed(uint64_t units, const protocol::Stock& said) {
+  if (!said.relative()) return said.units;
+  if (units == Policy::kNoLimit) return units;
+  if (said.change == protocol::Stock::kTake) return units - std::min(units, said.units);
+  return std::min(units + said.units, protocol::kStockUnitsMax);
+}
+
+}  // namespace
 
 Policy Changed(const Policy& policy, const RoomSettings& said) {
   Policy changed = policy;
@@ -26,6 +40,11 @@ Policy Changed(const Policy& policy, const RoomSettings& said) {
   if (said.waiting_ttl) changed.waiting_ttl_ms = said.waiting_ttl->ms;
   if (said.max_waiting) changed.max_waiting = said.max_waiting->value;
   if (said.remember_ttl) changed.remember_ttl_ms = said.remember_ttl->ms;
+  if (said.stock) {
+    changed.stock = Changed(changed.stock, *said.stock);
+    changed.stock_said |= !said.stock->relative();
+  }
+  if (said.stock_oversubscribe) changed.oversubscribe_milli = said.stock_oversubscribe->milli;
   return changed;
 }
 
@@ -43,6 +62,11 @@ RoomSettings SettingsOf(const Policy& policy) {
   settings.waiting_ttl = Duration{policy.waiting_ttl_ms};
   settings.max_waiting = Limit{policy.max_waiting};
   settings.remember_ttl = Duration{policy.remember_ttl_ms};
+  if (policy.stock_said) settings.stock = Stock{policy.stock};
+  // Absent in a room that has never had either, as in logs of before there was one.
+  if (policy.stock_said || policy.oversubscribe_milli != Factor::kOne) {
+    settings.stock_oversubscribe = Factor{policy.oversubscribe_milli};
+  }
   return settings;
 }
 

@@ -2,6 +2,7 @@
 #ifndef ANTEROOM_SERVER_ENGINE_POLICY_H_
 #define ANTEROOM_SERVER_ENGINE_POLICY_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "protocol/settings.h"
@@ -18,10 +19,13 @@ struct Policy {
   uint8_t requeue_max = 0;
   bool rate_said = false;
   bool capacity_said = false;
+  bool stock_said = false;
   protocol::Rate rate;
   int64_t admit_interval_ms = 0;
   uint64_t capacity = kNoLimit;
   uint64_t max_waiting = kNoLimit;
+  uint64_t stock = kNoLimit;  // units left
+  uint32_t oversubscribe_milli = protocol::Factor::kOne;
   int64_t claim_ttl_ms = 0;
   int64_t session_ttl_ms = 0;
   int64_t waiting_ttl_ms = kNoDuration;
@@ -33,6 +37,12 @@ struct Policy {
   bool admits() const {
     return mode == protocol::Mode::kQueue || mode == protocol::Mode::kPassthrough;
   }
+  // How many may be inside, unless an operator wants more.
+  uint64_t slots() const {
+    if (stock == kNoLimit) return capacity;
+    return std::min(capacity, stock * oversubscribe_milli / protocol::Factor::kOne);
+  }
+  bool sold_out() const { return stock == 0; }
   // Whether the rate decides.
   bool rated() const { return mode == protocol::Mode::kQueue && !rate.none(); }
 };

@@ -74,6 +74,8 @@ struct Room {
   uint64_t admitted = 0;
   uint64_t active = 0;
   Totals totals;
+  uint64_t sold_units = 0;      // taken from the stock
+  uint64_t oversold_units = 0;  // when there was none left
 
   RateBucket bucket;
   uint32_t bucket_timer = 0;
@@ -91,7 +93,7 @@ struct Room {
   Digest own_digest;      // of the room's own entry as it was last taken up
 
   uint64_t occupied() const { return admitted + active; }
-  bool has_free_slot() const { return occupied() < policy.capacity; }
+  bool has_free_slot() const { return occupied() < policy.slots(); }
 };
 
 }  // namespace anteroom

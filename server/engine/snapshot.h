@@ -88,13 +88,18 @@ struct Room {
   std::optional<int64_t> bucket_due_ms;
   std::vector<uint64_t> totals;  // in the order of anteroom::Totals
   std::vector<AdmitKey> admit_keys;
+  // Present together, once anything was sold.
+  std::optional<uint64_t> sold_units;
+  std::optional<uint64_t> oversold_units;
   ANTEROOM_RECORD(2, "room",
                   ANTEROOM_RECORD_FIELD(name) ANTEROOM_RECORD_FIELD(number)
                       ANTEROOM_RECORD_FIELD(dropped) ANTEROOM_RECORD_FIELD(revision)
                           ANTEROOM_RECORD_FIELD(settings) ANTEROOM_RECORD_FIELD(bucket_level)
                               ANTEROOM_RECORD_FIELD(bucket_filled_at_ms)
                                   ANTEROOM_RECORD_FIELD(bucket_due_ms) ANTEROOM_RECORD_FIELD(totals)
-                                      ANTEROOM_RECORD_FIELD(admit_keys))
+                                      ANTEROOM_RECORD_FIELD(admit_keys)
+                                          ANTEROOM_RECORD_FIELD(sold_units)
+                                              ANTEROOM_RECORD_FIELD(oversold_units))
 };
 
 struct Waiting {

@@ -181,6 +181,11 @@ std::string EngineLoader::Take(const snapshot::Room& entry) {
         {std::string(key.key), key.asked, key.count, key.first_admission, key.forget_at_ms});
     ++engine_.admit_key_count_;
   }
+  if (entry.sold_units.has_value() != entry.oversold_units.has_value()) {
+    return Of(number, "what it has sold is not complete");
+  }
+  room->sold_units = entry.sold_units.value_or(0);
+  room->oversold_units = entry.oversold_units.value_or(0);
   room_ = room.get();
   last_waiting_ = {0, 0};
   last_admission_ = 0;

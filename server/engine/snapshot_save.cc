@@ -96,6 +96,10 @@ bool EngineSaver::SaveRoom(const Room& room) {
     entry.admit_keys.push_back(
         {key.key, key.asked, key.count, key.first_admission, key.forget_at_ms});
   }
+  if (room.sold_units + room.oversold_units > 0) {
+    entry.sold_units = room.sold_units;
+    entry.oversold_units = room.oversold_units;
+  }
   return Put(entry);
 }
 

@@ -135,6 +135,7 @@ Replies AskFinish(Arguments& arguments, Desk& desk) {
   protocol::FinishOperation finish;
   if (arguments.TakeFlag("completed")) finish.message.outcome = protocol::Outcome::kCompleted;
   if (arguments.TakeFlag("cancelled")) finish.message.outcome = protocol::Outcome::kCancelled;
+  finish.message.units = arguments.TakeNumber<uint32_t>("units");
   const std::string room = arguments.NextBytes("room");
   const std::string visitor = arguments.NextBytes("visitor");
   std::string token;

@@ -113,7 +113,8 @@ Told Perform(Desk& desk, const Names& names, const Ask& ask) {
     case Op::kFinish: {
       std::optional<std::string_view> shown;
       if (ask.admission) shown = token.view();
-      return From(desk.Handle(protocol::FinishOperation{{room, visitor, shown, ask.outcome}}));
+      return From(
+          desk.Handle(protocol::FinishOperation{{room, visitor, shown, ask.outcome, ask.units}}));
     }
     case Op::kAdmit: {
       const std::string key = "key-" + std::to_string(ask.key);

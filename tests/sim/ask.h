@@ -48,7 +48,8 @@ struct Ask {
   std::optional<uint64_t> admission;  // whose token is shown
   uint32_t token_key = 0;             // and the key that it is made with
   protocol::Outcome outcome = protocol::Outcome::kCancelled;
-  uint64_t key = 0;  // of an admit; 0: none
+  std::optional<uint32_t> units;  // of what is completed
+  uint64_t key = 0;               // of an admit; 0: none
   uint32_t count = 0;
   bool force = false;  // over, of an admit; force, of a delete
   std::optional<int64_t> block_ms;

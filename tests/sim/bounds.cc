@@ -86,8 +86,8 @@ void Bounds::Check(const Engine& engine, const Effects& effects, uint32_t by_ope
     if (!last_of_room) continue;
     const uint64_t beyond = over && i + 1 == effects.visitors.size() ? 1 : 0;
     CHECK_LE(room->occupied(),
-             std::max(room->policy.capacity, std::exchange(seen.occupied, room->occupied())) +
-                 (room->policy.capacity == Policy::kNoLimit ? 0 : beyond));
+             std::max(room->policy.slots(), std::exchange(seen.occupied, room->occupied())) +
+                 (room->policy.slots() == Policy::kNoLimit ? 0 : beyond));
   }
 }
 

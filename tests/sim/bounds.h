@@ -1,6 +1,6 @@
 // What must hold of a room whatever the model says, from what the engine does alone: nobody is let
-// in beyond the capacity, nor, in any window, beyond the rate, nor before others of their lane.
-// A broken promise throws std::logic_error.
+// in beyond capacity and stock, nor, in any window, beyond the rate, nor before others of their
+// lane. A broken promise throws std::logic_error.
 //
 // Invariant: `recent` are the latest admissions by rate since rate, interval or mode was changed.
 // Threads: none; one owner.

@@ -51,6 +51,17 @@ protocol::RoomSettings Clients::AnySettings() {
   if (maybe()) {
     settings.max_waiting = OneIn(4) ? Limit{} : Limit{Below(2 * names_.visitors())};
   }
+  if (OneIn(6)) {
+    settings.stock = protocol::Stock{OneIn(3) ? protocol::Stock::kNone : Below(60)};
+    if (OneIn(2)) {
+      // Where there is none, or less, that is refused.
+      settings.stock =
+          protocol::Stock{1 + Below(20), OneIn(3) ? protocol::Stock::kTake : protocol::Stock::kAdd};
+    }
+  }
+  if (OneIn(8)) {
+    settings.stock_oversubscribe = protocol::Factor{static_cast<uint32_t>(1000 + Below(1500))};
+  }
   // Less than a second is refused.
   if (maybe()) settings.remember_ttl = Duration{static_cast<int64_t>(900 + Below(20'000))};
   return settings;
@@ -146,6 +157,9 @@ Ask Clients::AnyAsk() {
     case 17:
       ask.op = Op::kFinish;
       ask.outcome = OneIn(2) ? Outcome::kCompleted : Outcome::kCancelled;
+      if (ask.outcome == Outcome::kCompleted && OneIn(4)) {
+        ask.units = static_cast<uint32_t>(1 + Below(3));
+      }
       if (OneIn(4)) return ask;
       break;
     default:

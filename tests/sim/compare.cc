@@ -37,6 +37,8 @@ void CompareCounts(const Room& room, const ModelRoom& wanted) {
   CHECK_EQ(room.occupied(), wanted.inside.size());
   CHECK_EQ(room.active, wanted.active());
   CHECK(room.totals == wanted.totals);
+  CHECK_EQ(room.sold_units, wanted.sold_units);
+  CHECK_EQ(room.oversold_units, wanted.oversold_units);
 }
 
 void Add(Totals* sum, const Totals& more) {

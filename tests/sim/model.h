@@ -101,14 +101,19 @@ struct ModelRoom {
   std::map<uint32_t, Blocked> blocked;    // by visitor
   std::vector<Keyed> keys;                // oldest first
   Totals totals;
+  uint64_t sold_units = 0;
+  uint64_t oversold_units = 0;
   Bucket bucket;
   int64_t bucket_due_ms = kNever;
   std::array<uint64_t, kLanes.size()> entered{};  // the line, by lane
 
-  uint64_t capacity() const {
-    return settings.capacity ? settings.capacity->value : protocol::Limit::kNone;
-  }
-  bool HasSlot() const { return inside.size() < capacity(); }
+  // What is said, over what is set.
+  void Set(const protocol::RoomSettings& said);
+  uint64_t slots() const;
+  bool HasSlot() const { return inside.size() < slots(); }
+  bool HasStock() const { return settings.stock && !settings.stock->none(); }
+  bool SoldOut() const { return settings.stock && settings.stock->units == 0; }
+  void Sell(uint32_t units);
   bool Admits() const {
     return *settings.mode == protocol::Mode::kQueue ||
            *settings.mode == protocol::Mode::kPassthrough;

@@ -65,11 +65,44 @@ const ModelRoom* Model::RoomNamed(uint32_t name) const {
   return nullptr;
 }
 
+void ModelRoom::Set(const protocol::RoomSettings& said) {
+  const std::optional<protocol::Stock> before = settings.stock;
+  Overlay(said, &settings);
+  if (said.stock && said.stock->relative()) {
+    settings.stock = before;
+    if (HasStock()) {
+      uint64_t& units = settings.stock->units;
+      const bool adds = said.stock->change == protocol::Stock::kAdd;
+      units = adds ? units + said.stock->units : units - std::min(units, said.stock->units);
+    }
+  }
+  // Shown where it means something, or is more than nothing.
+  if (settings.stock) {
+    settings.stock_oversubscribe = settings.stock_oversubscribe.value_or(protocol::Factor{});
+  } else if (settings.stock_oversubscribe == protocol::Factor{}) {
+    settings.stock_oversubscribe.reset();
+  }
+}
+
+uint64_t ModelRoom::slots() const {
+  const uint64_t capacity = settings.capacity.value_or(protocol::Limit{}).value;
+  if (!HasStock()) return capacity;
+  return std::min(capacity, settings.stock->units * settings.stock_oversubscribe->milli / 1000);
+}
+
+void ModelRoom::Sell(uint32_t units) {
+  if (!HasStock()) return;
+  const uint64_t sold = std::min<uint64_t>(units, settings.stock->units);
+  settings.stock->units -= sold;
+  sold_units += sold;
+  oversold_units += units - sold;
+}
+
 ModelRoom& Model::Make(uint32_t name, const protocol::RoomSettings& settings) {
   ModelRoom& room = rooms_[next_room_];
   room.number = next_room_++;
   room.name = name;
-  room.settings = settings;
+  room.Set(settings);
   room.people.resize(names_->visitors());
   room.ended.resize(names_->visitors());
   return room;
@@ -99,7 +132,8 @@ void Model::Do(const command::RoomSet& set, Changes* changes) {
   ModelRoom* room = Live(set.room);
   if (room == nullptr) return;
   const protocol::RoomSettings before = room->settings;
-  Overlay(set.settings, &room->settings);
+  const uint64_t slots_before = room->slots();
+  room->Set(set.settings);
   if (room->settings == before) return;
   ++room->revision;
   const Rate rate = room->settings.rate.value_or(Rate{});
@@ -115,11 +149,7 @@ void Model::Do(const command::RoomSet& set, Changes* changes) {
     Configure(*room, rate_before, room->bucket.made);
   }
   if (before.waiting_ttl->none() && !room->settings.waiting_ttl->none()) sweep_ = true;
-  const auto capacity_of = [](const protocol::RoomSettings& settings) {
-    return settings.capacity.value_or(protocol::Limit{});
-  };
-  if (rate_changed || room->settings.mode != before.mode ||
-      capacity_of(room->settings) != capacity_of(before)) {
+  if (rate_changed || room->settings.mode != before.mode || room->slots() != slots_before) {
     Pump(*room, false, changes);
   }
 }
@@ -198,7 +228,9 @@ void Model::Do(const command::Finish& finish, Changes* changes) {
   if (room == nullptr || finish.admission == 0) return;
   const Person& person = room->people[visitor];
   const bool completed = finish.outcome == Outcome::kCompleted;
+  const uint32_t units = finish.units.value_or(1);
   if (person.inside() && person.admission == finish.admission) {
+    if (completed) room->Sell(units);
     EndAndPump(*room, visitor, completed ? Reason::kCompleted : Reason::kCancelled, changes);
     return;
   }
@@ -209,6 +241,7 @@ void Model::Do(const command::Finish& finish, Changes* changes) {
     ended.reason = Reason::kCompleted;
     ended.late = true;
     ++room->totals.completed;
+    room->Sell(units);
     return;
   }
 }

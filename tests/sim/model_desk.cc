@@ -143,6 +143,7 @@ const Ended* Model::EndedWith(const ModelRoom& room, uint32_t visitor, uint64_t 
 
 Verdict Model::DecideNewcomer(const ModelRoom& room, const Ask& ask, int64_t now_ms) const {
   if (*room.settings.mode == Mode::kClosed) return Refuse(ErrorCode::kClosed);
+  if (room.SoldOut() && ask.op != Op::kAdmitVisitor) return Refuse(ErrorCode::kSoldOut);
   const auto blocked = room.blocked.find(ask.visitor);
   if (blocked != room.blocked.end() && blocked->second.until_ms > now_ms) {
     return Refuse(ErrorCode::kBlocked);
@@ -208,7 +209,9 @@ Verdict Model::Decide(const Ask& ask, LogSpace space, Reason space_reason, int64
   const bool right = ask.settings == nullptr || CheckSettings(*ask.settings).empty();
   if (ask.op == Op::kRotateTokenKey) return write;
   if (ask.op == Op::kRoomCreate) {
-    if (!right) return Refuse(ErrorCode::kInvalid);
+    if (!right || (ask.settings->stock && ask.settings->stock->relative())) {
+      return Refuse(ErrorCode::kInvalid);
+    }
     if (found != nullptr) return Refuse(ErrorCode::kConflict);
     return takes_newcomers ? Write() : no_log;
   }
@@ -270,9 +273,16 @@ Verdict Model::Decide(const Ask& ask, LogSpace space, Reason space_reason, int64
       if (ask.if_revision && *ask.if_revision != room.revision) {
         return Refuse(ErrorCode::kConflict);
       }
-      protocol::RoomSettings changed = room.settings;
-      Overlay(*ask.settings, &changed);
-      return changed == room.settings ? Repeat() : write;
+      if (const auto& stock = ask.settings->stock; stock && stock->relative()) {
+        const bool takes = stock->change == protocol::Stock::kTake;
+        if (!room.HasStock() || (takes && stock->units > room.settings.stock->units)) {
+          return Refuse(ErrorCode::kInvalid);
+        }
+      }
+      ModelRoom changed;
+      changed.settings = room.settings;
+      changed.Set(*ask.settings);
+      return changed.settings == room.settings ? Repeat() : write;
     }
     case Op::kRoomDelete:
       if (!ask.force && !(room.line.empty() && room.inside.empty())) {
@@ -342,6 +352,7 @@ Told Model::Describe(const Ask& ask, const Verdict& verdict, int64_t now_ms) con
     told.ahead = room.AheadOf(ask.visitor);
     told.waiting = room.line.size();
     if (*room.settings.mode == Mode::kPaused) told.reason = Reason::kPaused;
+    if (room.SoldOut()) told.reason = Reason::kSoldOut;
     if (*room.settings.mode == Mode::kClosed) told.reason = Reason::kClosed;
     return told;
   }

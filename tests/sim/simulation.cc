@@ -184,6 +184,7 @@ void Simulation::Drain() {
   open.mode = protocol::Mode::kQueue;
   open.rate = protocol::Rate{};
   open.capacity = protocol::Limit{};
+  open.stock = protocol::Stock{};
   open.claim_ttl = protocol::Duration{1000};
   open.session_ttl = protocol::Duration{1000};
   open.no_show = protocol::NoShow::kEnd;

@@ -45,8 +45,26 @@ uint64_t ReferenceRoom::Occupied() const {
 uint64_t ReferenceRoom::Waiting() const {
   return people_.size() - Occupied();
 }
+uint64_t ReferenceRoom::SlotsOf(const protocol::RoomSettings& settings) {
+  uint64_t slots = settings.capacity.value_or(protocol::Limit{}).value;
+  if (settings.stock && !settings.stock->none()) {
+    const uint64_t milli = settings.stock_oversubscribe.value_or(protocol::Factor{}).milli;
+    slots = std::min(slots, settings.stock->units * milli / 1000);
+  }
+  return slots;
+}
 bool ReferenceRoom::HasSlot() const {
-  return !settings_.capacity || Occupied() < settings_.capacity->value;
+  return Occupied() < SlotsOf(settings_);
+}
+bool ReferenceRoom::SoldOut() const {
+  return settings_.stock && settings_.stock->units == 0;
+}
+void ReferenceRoom::Sell(uint32_t units) {
+  if (!settings_.stock || settings_.stock->none()) return;
+  const uint64_t sold = std::min<uint64_t>(units, settings_.stock->units);
+  settings_.stock->units -= sold;
+  totals_.sold_units_total = totals_.sold_units_total.value_or(0) + sold;
+  totals_.oversold_units_total = totals_.oversold_units_total.value_or(0) + units - sold;
 }
 bool ReferenceRoom::Admits() const {
   return settings_.mode == Mode::kQueue || settings_.mode == Mode::kPassthrough;
@@ -274,6 +292,7 @@ ReferenceRoom::Answer ReferenceRoom::Describe(const std::string& id) const {
     reply.position = *reply.ahead + 1;
     reply.waiting = line.size();
     if (settings_.mode == Mode::kPaused) reply.reason = Reason::kPaused;
+    if (SoldOut()) reply.reason = Reason::kSoldOut;
     if (settings_.mode == Mode::kClosed) reply.reason = Reason::kClosed;
   } else {
     reply.admission = person.admission;
@@ -314,6 +333,7 @@ ReferenceRoom::Answer ReferenceRoom::Join(const std::string& id, uint8_t lane, b
     return Describe(id);
   }
   if (settings_.mode == Mode::kClosed) return No(ErrorCode::kClosed);
+  if (SoldOut()) return No(ErrorCode::kSoldOut);
   if (blocked_until_ms_.contains(id)) return No(ErrorCode::kBlocked);
   const bool line_was_empty = Waiting() == 0;
   Fill();
@@ -373,7 +393,8 @@ ReferenceRoom::Answer ReferenceRoom::Touch(const std::string& id, uint64_t admis
 }
 
 ReferenceRoom::Answer ReferenceRoom::Finish(const std::string& id,
-                                            std::optional<uint64_t> admission, Outcome outcome) {
+                                            std::optional<uint64_t> admission, Outcome outcome,
+                                            uint32_t units) {
   const auto found = people_.find(id);
   const bool present = found != people_.end();
   const bool inside = present && found->second.state != State::kWaiting;
@@ -397,9 +418,11 @@ ReferenceRoom::Answer ReferenceRoom::Finish(const std::string& id,
       one.reason = Reason::kCompleted;
       one.late = true;
       ++totals_.completed_total;
+      Sell(units);
     }
     return Describe(one);
   }
+  if (outcome == Outcome::kCompleted) Sell(units);
   End(found, outcome == Outcome::kCompleted ? Reason::kCompleted : Reason::kCancelled);
   const Ended done = ended_.back();
   PumpEvent();
@@ -450,6 +473,12 @@ void ReferenceRoom::Set(const protocol::RoomSettings& said) {
   Fill();
   const protocol::RoomSettings before = settings_;
   protocol::Overlay(said, &settings_);
+  if (said.stock && said.stock->relative()) {
+    const uint64_t units = before.stock->units;
+    settings_.stock =
+        protocol::Stock{said.stock->change == protocol::Stock::kAdd ? units + said.stock->units
+                                                                    : units - said.stock->units};
+  }
   if (!settings_.rate || settings_.rate->none()) {
     bucket_made_ = false;
   } else if (!bucket_made_ || settings_.rate != before.rate ||
@@ -470,11 +499,8 @@ void ReferenceRoom::Set(const protocol::RoomSettings& said) {
     }
   }
   // Saying `none` where nothing was said changes no limit.
-  const auto capacity_of = [](const protocol::RoomSettings& settings) {
-    return settings.capacity.value_or(protocol::Limit{});
-  };
   if (settings_.rate != before.rate || settings_.admit_interval != before.admit_interval ||
-      capacity_of(settings_) != capacity_of(before) || settings_.mode != before.mode) {
+      SlotsOf(settings_) != SlotsOf(before) || settings_.mode != before.mode) {
     PumpEvent();
   }
 }

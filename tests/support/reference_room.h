@@ -39,8 +39,8 @@ class ReferenceRoom {
   Answer Verify(const std::string& id, uint64_t admission) const;
   Answer Claim(const std::string& id, uint64_t admission);
   Answer Touch(const std::string& id, uint64_t admission);
-  Answer Finish(const std::string& id, std::optional<uint64_t> admission,
-                protocol::Outcome outcome);
+  Answer Finish(const std::string& id, std::optional<uint64_t> admission, protocol::Outcome outcome,
+                uint32_t units = 1);
   Answer Revoke(const std::string& id, std::optional<int64_t> block_ms);
   Answer AdmitVisitor(const std::string& id, bool over);
   // How many; nothing when the room is closed.
@@ -78,7 +78,10 @@ class ReferenceRoom {
   };
   using People = std::map<std::string, Person>;
 
+  static uint64_t SlotsOf(const protocol::RoomSettings& settings);
   bool HasSlot() const;
+  bool SoldOut() const;
+  void Sell(uint32_t units);
   bool Admits() const;
   bool Rated() const;
   uint64_t Occupied() const;

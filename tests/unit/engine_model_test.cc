@@ -82,12 +82,25 @@ class ModelRun {
     const protocol::Counts& counts = std::get<protocol::RoomReply>(shown).counts;
     const protocol::Counts wanted = model_->counts();
     const auto total = [](const protocol::Counts& c) {
-      return std::vector<uint64_t>{
-          c.waiting,        c.admitted,      c.active,          c.occupied,        c.joined_total,
-          c.admitted_total, c.claimed_total, c.completed_total, c.cancelled_total, c.no_show_total,
-          c.expired_total,  c.left_total,    c.revoked_total};
+      return std::vector<uint64_t>{c.waiting,
+                                   c.admitted,
+                                   c.active,
+                                   c.occupied,
+                                   c.joined_total,
+                                   c.admitted_total,
+                                   c.claimed_total,
+                                   c.completed_total,
+                                   c.cancelled_total,
+                                   c.no_show_total,
+                                   c.expired_total,
+                                   c.left_total,
+                                   c.revoked_total,
+                                   c.sold_units_total.value_or(0),
+                                   c.oversold_units_total.value_or(0)};
     };
     REQUIRE_EQ(total(counts), total(wanted));
+    const protocol::RoomSettings& settings = std::get<protocol::RoomReply>(shown).settings;
+    REQUIRE(settings.stock == model_->settings().stock);
     REQUIRE_EQ(Page(Desk().Handle(protocol::PeekOperation{{kRoom, 0, 1000}})), model_->Line());
     REQUIRE_EQ(Page(Desk().Handle(protocol::InsideOperation{{kRoom, 0, 1000}})), model_->Inside());
   }
@@ -171,7 +184,11 @@ class ModelRun {
       token = TokenOf(*admission);
       request.token = token.view();
     }
-    Same(Desk().Handle(protocol::FinishOperation{request}), model_->Finish(id, admission, outcome));
+    if (outcome == Outcome::kCompleted && Below(4) == 0) {
+      request.units = static_cast<uint32_t>(1 + Below(3));
+    }
+    Same(Desk().Handle(protocol::FinishOperation{request}),
+         model_->Finish(id, admission, outcome, request.units.value_or(1)));
   }
 
   void Revoke(const std::string& id) {
@@ -211,10 +228,30 @@ class ModelRun {
     return kRates[Below(std::size(kRates))];
   }
 
+  // Never a change of a stock that is not there, nor one that takes more than is left.
+  protocol::Stock SomeStock() {
+    const std::optional<protocol::Stock> now =
+        model_ ? model_->settings().stock : std::optional<protocol::Stock>();
+    if (now && !now->none() && Below(3) > 0) {
+      if (now->units > 0 && Below(3) == 0) {
+        return {1 + Below(now->units), protocol::Stock::kTake};
+      }
+      return {1 + Below(5), protocol::Stock::kAdd};
+    }
+    return {Below(3) == 0 ? protocol::Stock::kNone : Below(15)};
+  }
+
   protocol::RoomSettings SomeSettings() {
     protocol::RoomSettings settings;
     const auto some_ms = [&] { return Duration{1 + static_cast<int64_t>(Below(3000))}; };
-    switch (Below(11)) {
+    switch (Below(13)) {
+      case 11:
+        settings.stock = SomeStock();
+        break;
+      case 12:
+        settings.stock_oversubscribe = protocol::Factor{
+            Below(2) == 0 ? protocol::Factor::kOne : static_cast<uint32_t>(1000 + Below(1500))};
+        break;
       case 0:
         settings.mode = static_cast<Mode>(1 + Below(4));
         break;

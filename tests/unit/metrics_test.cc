@@ -181,6 +181,20 @@ TEST_CASE("metrics: what is absent is absent, not 0") {
   CHECK(HasLine(text, "anteroom_room_rate_per_second{room=\"opera\"} 1.5"));
 }
 
+TEST_CASE("metrics: stock, of rooms that have one") {
+  Reading reading = SomeReading();
+  CHECK_FALSE(HasLine(reading, "anteroom_room_stock_units{room=\"concert\"} 0"));
+  protocol::RoomReply& room = reading.rooms->labelled[0];
+  room.settings.stock = protocol::Stock{40};
+  room.counts.sold_units_total = 160;
+  room.counts.oversold_units_total = 3;
+  CHECK(HasLine(reading, "anteroom_room_stock_units{room=\"concert\"} 40"));
+  CHECK(HasLine(reading, "anteroom_room_sold_units_total{room=\"concert\"} 160"));
+  CHECK(HasLine(reading, "anteroom_room_oversold_units_total{room=\"concert\"} 3"));
+  room.settings.stock = protocol::Stock{};
+  CHECK_FALSE(HasLine(reading, "anteroom_room_stock_units{room=\"concert\"} 40"));
+}
+
 TEST_CASE("metrics: every count, of each room and of all together") {
   const std::string text = TextOf(FamiliesOf(SomeReading()));
   uint64_t at = 0;

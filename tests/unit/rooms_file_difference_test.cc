@@ -58,12 +58,13 @@ TEST_CASE("rooms difference: create, change, unchanged, not in the file") {
   CHECK(difference.change[0].set ==
         Said({{"rate", "80/s"}, {"claim_ttl", "10m"}, {"session_ttl", "10m"}}));
   CHECK(difference.change[0].revision == 1);
-  CHECK(DifferenceToJson(difference).dump() ==
-        R"({"create":[{"room":"new","settings":{"rate":"5/s","capacity":"none"}}],)"
-        R"("change":[{"room":"concert","revision":1,"settings":{)"
-        R"("rate":{"before":"50/s","after":"80/s"},"claim_ttl":{"before":"5m","after":"10m"},)"
-        R"("session_ttl":{"before":"1h","after":"10m"}}}],)"
-        R"("delete":[],"not_empty":{},"kept_mode":{},"unchanged":1,"not_in_file":1})");
+  CHECK(
+      DifferenceToJson(difference).dump() ==
+      R"({"create":[{"room":"new","settings":{"rate":"5/s","capacity":"none"}}],)"
+      R"("change":[{"room":"concert","revision":1,"settings":{)"
+      R"("rate":{"before":"50/s","after":"80/s"},"claim_ttl":{"before":"5m","after":"10m"},)"
+      R"("session_ttl":{"before":"1h","after":"10m"}}}],)"
+      R"("delete":[],"not_empty":{},"kept_mode":{},"kept_stock":{},"unchanged":1,"not_in_file":1})");
 }
 
 TEST_CASE("rooms difference: a rate or capacity that is not said is none") {
@@ -93,6 +94,27 @@ TEST_CASE("rooms difference: a mode that is not said stays") {
   const Difference resumed = CompareRooms(said, present, Prune::kNothing);
   REQUIRE(resumed.change.size() == 1);
   CHECK(resumed.change[0].set == Said({{"mode", "queue"}}));
+}
+
+TEST_CASE("rooms difference: what is left of a stock stays, whatever the file says") {
+  const std::vector<RoomReply> selling = {Created("sale", Said({{"stock", "150"}}))};
+  const std::vector<FileRoom> wanted = {{"sale", Said({{"stock", "200"}})}};
+  const Difference difference = CompareRooms(wanted, selling, Prune::kNothing);
+  CHECK(difference.empty());
+  CHECK(Described(difference) ==
+        "keep sale  stock 150, the file says with how many it began; room set changes it\n"
+        "nothing to change; 1 unchanged");
+  const std::vector<FileRoom> unsaid = {{"sale", Said({{"rate", "5/s"}})}};
+  const Difference rate = CompareRooms(unsaid, selling, Prune::kNothing);
+  REQUIRE(rate.change.size() == 1);
+  CHECK(rate.change[0].set == Said({{"rate", "5/s"}}));
+  CHECK(rate.kept_stock.empty());
+  const std::vector<RoomReply> without = {Created("sale", Said({{"rate", "5/s"}}))};
+  const std::vector<FileRoom> both = {
+      {"sale", Said({{"rate", "5/s"}, {"stock", "200"}, {"stock_oversubscribe", "1.5"}})}};
+  const Difference begun = CompareRooms(both, without, Prune::kNothing);
+  REQUIRE(begun.change.size() == 1);
+  CHECK(begun.change[0].set == Said({{"stock", "200"}, {"stock_oversubscribe", "1.5"}}));
 }
 
 TEST_CASE("rooms difference: prune deletes who is empty, never one with people") {

@@ -30,6 +30,7 @@ struct Arguments {
   std::vector<std::string> rooms;
   std::optional<std::string> token;
   std::optional<protocol::Outcome> outcome;
+  std::optional<uint32_t> units;
   std::optional<uint8_t> lane;
   std::optional<uint64_t> from;
   std::optional<uint64_t> count;

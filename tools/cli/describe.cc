@@ -61,6 +61,8 @@ std::string DescribeTotals(const protocol::Counts& counts) {
   AddTotal("expired", counts.expired_total, &text);
   AddTotal("left", counts.left_total, &text);
   AddTotal("revoked", counts.revoked_total, &text);
+  AddTotal("units sold", counts.sold_units_total.value_or(0), &text);
+  AddTotal("units oversold", counts.oversold_units_total.value_or(0), &text);
   return text.empty() ? "nothing yet" : text;
 }
 

@@ -210,6 +210,9 @@ const Parameter kCancelled = {"--cancelled", "", "the visitor did not; unsaid it
                               [](std::string_view, Arguments* arguments) {
                                 return TakeOutcome(protocol::Outcome::kCancelled, arguments);
                               }};
+const Parameter kUnits = {"--units", "N",
+                          "with --completed, how many units were sold; unsaid it is 1",
+                          Whole<&Arguments::units>};
 const Parameter kAdmitCount = {"N", "", "how many of the first in line, at most 1000",
                                TakeAdmitCount};
 const Parameter kAdmitKey = {"--key", "K", "a repeat with the same key lets in the same people",

@@ -37,6 +37,7 @@ extern const Parameter kVisitors;
 extern const Parameter kToken;
 extern const Parameter kLane;
 extern const Parameter kCompleted;
+extern const Parameter kUnits;
 extern const Parameter kCancelled;
 extern const Parameter kAdmitCount;
 extern const Parameter kAdmitKey;

@@ -108,16 +108,20 @@ std::vector<Command> RoomCommands() {
        .uses = {{&kRoom}, {&kSettings, Need::kOptional}},
        .example = "anteroom room create concert rate=50/s capacity=100 claim_ttl=5m",
        .notes =
-           "Wants rate or capacity said, if only as none: a room that protects nothing is made\n"
-           "on purpose or not at all.",
+           "Wants rate, capacity or stock said, if only as none: a room that protects nothing is\n"
+           "made on purpose or not at all. With stock=200 never more people are inside than units\n"
+           "are left, each finish --completed takes one, and at 0 the room is sold out;\n"
+           "stock_oversubscribe=1.5 lets in half as many more, since some never buy.",
        .check = nullptr,
        .run = RunCreate},
       {.name = "room set",
        .summary = SummaryOf(Operation::kRoomSet),
        .uses = {{&kRoom}, {&kSettings}, {&kIfRevision, Need::kOptional}},
        .example = "anteroom room set concert rate=80/s",
-       .notes = "Acts at once. Asks before passthrough with people waiting and before a rate more\n"
-                "than doubled.",
+       .notes =
+           "Acts at once. Asks before passthrough with people waiting and before a rate more\n"
+           "than doubled. stock=200 says how many units are left; stock=+4 and stock=-4 add and\n"
+           "take: say these once, or with --if-revision.",
        .check = CheckSet,
        .run = RunSet},
       {.name = "room show",

@@ -27,6 +27,7 @@ ExitStatus AskAboutVisitor(Context& context, const Arguments& arguments) {
     if (arguments.token) request.token = *arguments.token;
   }
   if constexpr (requires { request.outcome; }) request.outcome = arguments.outcome;
+  if constexpr (requires { request.units; }) request.units = arguments.units;
   return Answer(context, arguments, context.client().Call<kOperation>(request));
 }
 
@@ -65,8 +66,9 @@ std::vector<Command> VisitorCommands() {
           "finish",
           {{&kToken, Need::kOptional},
            {&kCompleted, Need::kOptional},
-           {&kCancelled, Need::kOptional}},
-          "anteroom finish concert ann hJ0aVbq2Zc5mKx9T1wR7Lg --completed",
+           {&kCancelled, Need::kOptional},
+           {&kUnits, Need::kOptional}},
+          "anteroom finish concert ann hJ0aVbq2Zc5mKx9T1wR7Lg --completed --units 2",
           "A repeat gets the first outcome."),
   };
 }

@@ -119,6 +119,30 @@ void AddCounts(const std::vector<protocol::RoomReply>& rooms, Families* families
   families->push_back(std::move(refused));
 }
 
+// Of rooms that have a stock.
+void AddStock(const std::vector<protocol::RoomReply>& rooms, Families* families) {
+  families->push_back(
+      Labelled(Gauge("room_stock_units", "Units left to sell; absent without a stock."), rooms,
+               [](const protocol::RoomReply& room) -> std::optional<double> {
+                 const auto& stock = room.settings.stock;
+                 if (!stock || stock->none()) return std::nullopt;
+                 return static_cast<double>(stock->units);
+               }));
+  const auto add = [&](std::string_view name, std::string_view help,
+                       std::optional<uint64_t> protocol::Counts::*member) {
+    families->push_back(Labelled(Counter(Name("room_", name, "_total"), std::string(help)), rooms,
+                                 [&](const protocol::RoomReply& room) -> std::optional<double> {
+                                   const std::optional<uint64_t>& units = room.counts.*member;
+                                   if (!units) return std::nullopt;
+                                   return static_cast<double>(*units);
+                                 }));
+  };
+  add("sold_units", "Units that completed sessions took from the room's stock.",
+      &protocol::Counts::sold_units_total);
+  add("oversold_units", "Units that completed sessions wanted when none was left.",
+      &protocol::Counts::oversold_units_total);
+}
+
 void AddSettings(const std::vector<protocol::RoomReply>& rooms, Families* families) {
   families->push_back(
       Labelled(Gauge("room_capacity", "Slots that the room has; absent without a limit."), rooms,
@@ -156,6 +180,7 @@ void AddRoomFamilies(const RoomsReading& rooms, Families* families) {
   AddAll(rooms.all, families);
   AddCounts(rooms.labelled, families);
   AddSettings(rooms.labelled, families);
+  AddStock(rooms.labelled, families);
 }
 
 }  // namespace anteroom::metrics

@@ -60,7 +60,8 @@ std::string Summary(const Difference& difference) {
 std::string DescribeDifference(const Difference& difference) {
   std::vector<std::pair<std::string, std::string>> lines;
   lines.reserve(difference.create.size() + difference.change.size() + difference.remove.size() +
-                difference.peopled.size() + difference.kept_mode.size());
+                difference.peopled.size() + difference.kept_mode.size() +
+                difference.kept_stock.size());
   for (const FileRoom& room : difference.create) {
     lines.emplace_back("create " + room.name, DescribeSettings(room.said));
   }
@@ -73,6 +74,11 @@ std::string DescribeDifference(const Difference& difference) {
   for (const RoomPeople& room : difference.peopled) {
     lines.emplace_back("keep " + room.room,
                        Count(room.people, "person is", "people are") + " in it");
+  }
+  for (const RoomStock& room : difference.kept_stock) {
+    lines.emplace_back("keep " + room.room,
+                       "stock " + std::to_string(room.left.units) +
+                           ", the file says with how many it began; room set changes it");
   }
   for (const RoomMode& room : difference.kept_mode) {
     lines.emplace_back("keep " + room.room,
@@ -102,10 +108,12 @@ Json DifferenceToJson(const Difference& difference) {
   for (const RoomPeople& room : difference.peopled) peopled[room.room] = room.people;
   Json kept_mode = Json::object();
   for (const RoomMode& room : difference.kept_mode) kept_mode[room.room] = NameOf(room.mode);
-  return Json{{"create", std::move(create)},          {"change", std::move(change)},
-              {"delete", difference.remove},          {"not_empty", std::move(peopled)},
-              {"kept_mode", std::move(kept_mode)},    {"unchanged", difference.unchanged},
-              {"not_in_file", difference.not_in_file}};
+  Json kept_stock = Json::object();
+  for (const RoomStock& room : difference.kept_stock) kept_stock[room.room] = room.left.units;
+  return Json{{"create", std::move(create)},       {"change", std::move(change)},
+              {"delete", difference.remove},       {"not_empty", std::move(peopled)},
+              {"kept_mode", std::move(kept_mode)}, {"kept_stock", std::move(kept_stock)},
+              {"unchanged", difference.unchanged}, {"not_in_file", difference.not_in_file}};
 }
 
 }  // namespace anteroom::tools

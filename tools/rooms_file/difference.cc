@@ -14,8 +14,10 @@ using protocol::RoomSettings;
 
 using TextByName = std::map<std::string, std::string, std::less<>>;
 
-// A setting that is absent, having no default, is the same as none.
-constexpr std::string_view kAbsent = "none";
+// What a setting without a default is when it is absent.
+std::string_view Absent(std::string_view name) {
+  return name == "stock_oversubscribe" ? "1" : "none";
+}
 
 TextByName TextsOf(const RoomSettings& settings) {
   TextByName texts;
@@ -25,20 +27,25 @@ TextByName TextsOf(const RoomSettings& settings) {
 
 std::string_view TextOf(const TextByName& texts, std::string_view name) {
   const auto found = texts.find(name);
-  return found == texts.end() ? kAbsent : std::string_view(found->second);
+  return found == texts.end() ? Absent(name) : std::string_view(found->second);
+}
+
+bool HasStock(const RoomReply& room) {
+  return room.settings.stock && !room.settings.stock->none();
 }
 
 RoomChange CompareRoom(const RoomSettings& said, const RoomReply& room) {
   RoomSettings wanted = protocol::DefaultSettings();
   wanted.mode = room.settings.mode;
   Overlay(said, &wanted);
+  if (HasStock(room)) wanted.stock = room.settings.stock;
   const TextByName before = TextsOf(room.settings);
   const TextByName after = TextsOf(wanted);
   RoomChange change{.room = room.room, .revision = room.revision, .set = {}, .changes = {}};
   for (const std::string_view name : protocol::SettingNames()) {
     const std::string_view text = TextOf(after, name);
     if (text == TextOf(before, name)) continue;
-    // What was formatted can be parsed, and none is a value of every setting without a default.
+    // What was formatted can be parsed, and so can what an absent one is.
     const std::string wrong = ParseSetting(name, text, &change.set);
     CHECK(wrong.empty());
     change.changes.push_back(
@@ -78,6 +85,9 @@ Difference CompareRooms(std::span<const FileRoom> wanted, std::span<const RoomRe
     const auto mode = room->settings.mode.value_or(protocol::Mode::kQueue);
     if (!said->second->mode && mode != protocol::Mode::kQueue) {
       difference.kept_mode.push_back({room->room, mode});
+    }
+    if (HasStock(*room) && said->second->stock && *said->second->stock != *room->settings.stock) {
+      difference.kept_stock.push_back({room->room, *room->settings.stock});
     }
     RoomChange change = CompareRoom(*said->second, *room);
     if (change.changes.empty()) {

@@ -41,6 +41,11 @@ struct RoomMode {
   protocol::Mode mode = protocol::Mode::kQueue;
 };
 
+struct RoomStock {
+  std::string room;
+  protocol::Stock left;
+};
+
 // Each list by name.
 struct Difference {
   std::vector<FileRoom> create;
@@ -48,6 +53,9 @@ struct Difference {
   std::vector<std::string> remove;  // nobody is in them; with Prune alone
   std::vector<RoomPeople> peopled;  // would be removed, but for the people
   std::vector<RoomMode> kept_mode;  // not queue, and the file does not say
+  // The file says another one. It is what a sale begins with, not what is left of it: a room that
+  // has a stock keeps it, or applying a file twice would sell units twice.
+  std::vector<RoomStock> kept_stock;
   uint64_t unchanged = 0;
   uint64_t not_in_file = 0;  // and stay
 

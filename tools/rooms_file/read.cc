@@ -160,6 +160,9 @@ class Reading {
                 ", it takes text as in rate = \"50/s\", or a whole number";
       } else {
         wrong = protocol::ParseSetting(name, TextOf(value), settings);
+        if (wrong.empty() && settings->stock && settings->stock->relative()) {
+          wrong = "stock is " + TextOf(value) + ": a file says how many there are, not a change";
+        }
       }
       if (!wrong.empty()) Say(key.source(), std::move(wrong));
     }
