@@ -17,7 +17,7 @@ packages_of() {
     test) echo doctest-dev libbenchmark-dev libhiredis-dev strace ;;
     check) echo clang-format-14 clang-tidy-14 ;;
     redis) echo redis-server ;;
-    coverage) echo gcovr ;;
+    coverage) echo clang-19 libclang-rt-19-dev llvm-19 ;;
     fuzz) echo clang-19 libclang-rt-19-dev ;;
     *)
       echo "install_deps.sh: no such set: $1 (build, test, check, redis, coverage, fuzz)" >&2

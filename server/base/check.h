@@ -85,6 +85,11 @@ std::string Describe(const T& value) {
   }
 }
 
+inline void CheckTrue(const CheckSite& site, bool holds) {
+  if (!holds) [[unlikely]]
+    CheckFailed(site);
+}
+
 // The integers that std::cmp_equal and its relatives take: neither bool nor a character type.
 template <typename T>
 concept PlainInteger =
@@ -147,10 +152,9 @@ inline void CheckOk(const CheckSite& site, const T& result) {
     __FILE__, __LINE__, text         \
   }
 
-#define CHECK(...)                                       \
-  (__builtin_expect(static_cast<bool>((__VA_ARGS__)), 1) \
-       ? static_cast<void>(0)                            \
-       : ::anteroom::internal::CheckFailed(ANTEROOM_INTERNAL_SITE("CHECK(" #__VA_ARGS__ ")")))
+#define CHECK(...)                                                                   \
+  ::anteroom::internal::CheckTrue(ANTEROOM_INTERNAL_SITE("CHECK(" #__VA_ARGS__ ")"), \
+                                  static_cast<bool>((__VA_ARGS__)))
 
 #define CHECK_EQ(...) \
   ::anteroom::internal::CheckEq(ANTEROOM_INTERNAL_SITE("CHECK_EQ(" #__VA_ARGS__ ")"), __VA_ARGS__)
