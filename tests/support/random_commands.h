@@ -55,7 +55,10 @@ class RandomCommands {
       case 11:
         return Of(command::Finish{
             room, visitor, 1 + Below(at_ms_ / 8 + 2),
-            Below(2) == 0 ? protocol::Outcome::kCompleted : protocol::Outcome::kCancelled});
+            Below(2) == 0 ? protocol::Outcome::kCompleted : protocol::Outcome::kCancelled,
+            std::nullopt,
+            Below(4) == 0 ? std::optional<uint32_t>(static_cast<uint32_t>(Below(4)))
+                          : std::nullopt});
       case 12:
         return Of(command::Expire{room, visitor});
       case 13:
@@ -124,6 +127,13 @@ class RandomCommands {
     if (maybe()) {
       settings.session_renewal =
           Below(2) == 0 ? protocol::Renewal::kSliding : protocol::Renewal::kFixed;
+    }
+    if (Below(6) == 0) {
+      const auto change = static_cast<uint8_t>(Below(3));
+      settings.stock = protocol::Stock{1 + Below(300), change};
+    }
+    if (Below(9) == 0) {
+      settings.stock_oversubscribe = protocol::Factor{static_cast<uint32_t>(1000 + Below(2000))};
     }
     if (maybe()) settings.remember_ttl = Duration{static_cast<int64_t>(1000 + Below(6000))};
     return settings;

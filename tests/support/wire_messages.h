@@ -58,6 +58,8 @@ namespace anteroom {
   X(Rate)                         \
   X(Limit)                        \
   X(Duration)                     \
+  X(Stock)                        \
+  X(Factor)                       \
   X(Counts)                       \
   X(RefusedCount)                 \
   X(PageRequest)                  \

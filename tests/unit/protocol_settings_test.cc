@@ -75,6 +75,16 @@ TEST_CASE("settings: what is typed is what is echoed") {
       {"remember_ttl", "1s"},
       {"remember_ttl", "2h"},
       {"capacity", "18446744073709551614"},
+      {"stock", "0"},
+      {"stock", "200"},
+      {"stock", "+4"},
+      {"stock", "-2"},
+      {"stock", "none"},
+      {"stock", "1000000000000"},
+      {"stock_oversubscribe", "1"},
+      {"stock_oversubscribe", "1.5"},
+      {"stock_oversubscribe", "1.005"},
+      {"stock_oversubscribe", "100"},
   };
   for (const auto& one : kTyped) {
     const std::string_view name = one.first;
@@ -86,6 +96,7 @@ TEST_CASE("settings: what is typed is what is echoed") {
   CHECK(Echo("claim_ttl", "300s") == "5m");
   CHECK(Echo("claim_ttl", "1500ms") == "1500ms");
   CHECK(Echo("capacity", "007") == "7");
+  CHECK(Echo("stock_oversubscribe", "1.50") == "1.5");
 }
 
 TEST_CASE("settings: the defaults are those of the design, and allowed") {
@@ -111,7 +122,7 @@ TEST_CASE("settings: a name that does not exist is told the nearest, or all") {
   CHECK(Wrong("zzzzzz", "5") ==
         "there is no setting \"zzzzzz\", the settings are: mode rate admit_interval capacity "
         "claim_ttl no_show requeue_max session_ttl session_renewal waiting_ttl max_waiting "
-        "remember_ttl");
+        "remember_ttl stock stock_oversubscribe");
   CHECK(Wrong("\x1b[2J", "5").starts_with("there is no setting \"\\x1b[2J\", the settings are: "));
 }
 
@@ -144,6 +155,18 @@ TEST_CASE("settings: a value of the wrong form is told the right one") {
   }
 }
 
+TEST_CASE("settings: a stock and a factor have no other forms") {
+  for (const std::string_view text :
+       {"", "+", "-", "++1", "+none", "1.5", " 1", "0x1", "18446744073709551615"}) {
+    CAPTURE(text);
+    CHECK(Wrong("stock", text).find("it takes units left like 200") != std::string::npos);
+  }
+  for (const std::string_view text : {"", ".5", "1.", "1.2345", "1,5", "+1", "1e1", "none"}) {
+    CAPTURE(text);
+    CHECK(Wrong("stock_oversubscribe", text).find("it takes a factor") != std::string::npos);
+  }
+}
+
 TEST_CASE("settings: a value outside its range is told the range") {
   CHECK(Wrong("rate", "1000001/s") ==
         "rate is 1000001/s, it takes at most 1000000 admissions in its unit of time");
@@ -152,6 +175,11 @@ TEST_CASE("settings: a value outside its range is told the range") {
   CHECK(Wrong("admit_interval", "61m") == "admit_interval is 61m, it takes 1ms to 1h");
   CHECK(Wrong("session_ttl", "25d") == "session_ttl is 25d, it takes 1ms to 24d");
   CHECK(Wrong("waiting_ttl", "0s") == "waiting_ttl is 0s, it takes 1ms to 24d, or none");
+  CHECK(Wrong("stock", "1000000000001").starts_with("stock is 1000000000001, it takes at most "));
+  CHECK(Wrong("stock", "+0").starts_with("stock is +0, it takes "));
+  CHECK(Wrong("stock_oversubscribe", "0.999") == "stock_oversubscribe is 0.999, it takes 1 to 100");
+  CHECK(Wrong("stock_oversubscribe", "100.001") ==
+        "stock_oversubscribe is 100.001, it takes 1 to 100");
   CHECK(Wrong("remember_ttl", "999ms") == "remember_ttl is 999ms, it takes 1s to 365d");
 }
 
