@@ -202,8 +202,9 @@ std::vector<Command> ApplyCommands() {
       {.name = "export",
        .summary = "writes the rooms as a file that apply takes",
        .uses = {{&kRooms, Need::kOptional}},
-       .example = "anteroom export > rooms.toml",
-       .notes = "By name; settings that have their default are left out.",
+       .example = "anteroom export concert",
+       .notes = "By name; settings that have their default are left out. Without a name it is all\n"
+                "rooms: anteroom export > rooms.toml",
        .check = nullptr,
        .run = RunExport},
   };
