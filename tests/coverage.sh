@@ -10,17 +10,17 @@ cd "$(dirname "$0")/.." || exit 2
 
 folder=build/coverage
 tools=/usr/lib/llvm-19/bin
-objects=()
 profiles=()
 for program in unit_tests script_tests; do
   if ! LLVM_PROFILE_FILE=$folder/$program.profraw "$folder/bin/$program" >"$folder/$program.log" 2>&1; then
     tail -n 30 "$folder/$program.log"
     exit 1
   fi
-  objects+=(-object "$folder/bin/$program")
   profiles+=("$folder/$program.profraw")
 done
 "$tools/llvm-profdata" merge -o "$folder/all.profdata" "${profiles[@]}" || exit 1
 # What a CHECK guards only a bug can break: its branch is in server/base, not counted here.
-"$tools/llvm-cov" report "${objects[@]}" -instr-profile "$folder/all.profdata" -show-branch-summary \
-  -show-region-summary=false -show-instantiation-summary=false "$@"
+mapfile -t sources < <(find "$@" \( -name '*.cc' -o -name '*.h' \) | sort)
+"$tools/llvm-cov" report "$folder/bin/unit_tests" -object "$folder/bin/script_tests" \
+  -instr-profile "$folder/all.profdata" -show-branch-summary \
+  -show-region-summary=false -show-instantiation-summary=false "${sources[@]}"
