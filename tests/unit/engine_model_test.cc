@@ -153,7 +153,23 @@ class ModelRun {
     constexpr uint8_t kLanes[] = {0, 128, 128, 128, 255};
     const uint8_t lane = kLanes[Below(std::size(kLanes))];
     const protocol::JoinRequest request{kRoom, id, lane};
+    if (Below(4) == 0) LookAhead(request);
     Same(Desk().Handle(request, enter), model_->Join(id, lane, enter));
+  }
+
+  // As a turn's requests are looked up before the first of them is worked; it changes no answer.
+  void LookAhead(const protocol::JoinRequest& request) {
+    const std::string other = "visitor-" + std::to_string(Below(60));
+    protocol::StatusManyRequest statuses;
+    statuses.items = {{kRoom, other}, {"nowhere", other}, {kRoom, request.visitor}};
+    const std::vector<protocol::Request> turn = {protocol::RoomShowOperation{{kRoom}},
+                                                 protocol::StatusManyOperation{statuses},
+                                                 protocol::JoinOperation{request}};
+    Desk().Prefetch(turn);
+    if (Below(2) == 0) return;  // a request may be refused before anybody is looked for
+    Desk().Handle(protocol::StatusManyOperation{statuses});
+    model_->Status(other);
+    model_->Status(std::string(request.visitor));
   }
 
   // A token of this visitor, a token of somebody else or of nobody.
