@@ -22,7 +22,7 @@ using protocol::Operation;
 using protocol::VisitorReply;
 using Received = FakeServer::Received;
 
-ClientOptions Options(const FakeServer& server) {
+ClientOptions OptionsFor(const FakeServer& server) {
   ClientOptions options;
   options.addresses = {server.address()};
   options.call_deadline_ms = 60'000;
@@ -64,7 +64,7 @@ class Tally {
 TEST_CASE("many threads share one blocking client and one connection") {
   FakeServer server;
   server.Answer(EchoLane);
-  Client client(Options(server));
+  Client client(OptionsFor(server));
   std::vector<std::thread> threads;
   std::atomic<int> wrong = 0;
   for (uint8_t thread = 0; thread < 8; ++thread) {
@@ -84,7 +84,7 @@ TEST_CASE("many threads share one blocking client and one connection") {
 
 TEST_CASE("blocking calls end at their deadline, on a refusal, and when the client is closed") {
   FakeServer server;
-  Client client(Options(server));
+  Client client(OptionsFor(server));
   const auto late = client.Join("concert", "ann", {}, {.deadline_ms = 30});
   CHECK(FailureOf(late.status())->cause == FailureCause::kDeadline);
   CHECK(MayHaveBeenApplied(late.status()));
@@ -119,7 +119,7 @@ TEST_CASE("threads that race with Close get an answer or are told of the closing
   for (int round = 0; round < 20; ++round) {
     FakeServer server;
     server.Answer(EchoLane);
-    Client client(Options(server));
+    Client client(OptionsFor(server));
     std::vector<std::thread> threads;
     threads.reserve(4);
     std::atomic<int> strange = 0;
@@ -142,7 +142,7 @@ TEST_CASE("threads that race with Close get an answer or are told of the closing
 
 TEST_CASE("a blocking client's watch tells on its own thread, where nothing may block") {
   FakeServer server;
-  Client client(Options(server));
+  Client client(OptionsFor(server));
   Tally events;
   Tally ends;
   std::atomic<int> wrong_thread = 0;
@@ -185,7 +185,7 @@ TEST_CASE("closing a blocking client ends its watches before it returns") {
   FakeServer server;
   Tally ends;
   {
-    Client client(Options(server));
+    Client client(OptionsFor(server));
     for (int i = 0; i < 3; ++i) {
       REQUIRE(client
                   .Watch("concert", "ann",
@@ -212,7 +212,7 @@ TEST_CASE("a daemon that is gone raises no SIGPIPE") {
   sigaction(SIGPIPE, &by_default, &before);
   FakeServer server;
   server.Answer([](FakeServer& from, const Received& request) { from.HangUp(request.connection); });
-  Client client(Options(server));
+  Client client(OptionsFor(server));
   for (int i = 0; i < 30; ++i) {
     std::vector<std::thread> threads;
     threads.reserve(4);
@@ -231,7 +231,7 @@ TEST_CASE("every operation of the blocking client asks for what it says") {
                              protocol::ErrorCode::kInvalid,
                              std::string(protocol::FindOperation(request.header.operation)->name)));
   });
-  Client client(Options(server));
+  Client client(OptionsFor(server));
   const auto name = [](const auto& result) {
     if constexpr (requires { result.status(); }) {
       return RefusalOf(result.status())->message;

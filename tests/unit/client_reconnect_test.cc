@@ -27,7 +27,7 @@ using protocol::PingReply;
 using protocol::VisitorReply;
 using Received = FakeServer::Received;
 
-ClientOptions Options(std::vector<std::string> addresses) {
+ClientOptions OptionsOf(std::vector<std::string> addresses) {
   ClientOptions options;
   options.addresses = std::move(addresses);
   options.call_deadline_ms = 60'000;
@@ -61,7 +61,7 @@ TEST_CASE(
     "a call that was sent when the connection is lost fails and says what may have been done") {
   FakeServer server;
   TestLoop loop;
-  AsyncClient client(loop.get(), Options({server.address()}));
+  AsyncClient client(loop.get(), OptionsOf({server.address()}));
   std::vector<Failure> failures;
   const auto keep = [&](const absl::StatusOr<VisitorReply>& reply) {
     failures.push_back(FailureOf(reply.status()).value());
@@ -83,7 +83,7 @@ TEST_CASE(
 TEST_CASE("calls wait for the connection that is being made, and go out in order") {
   FakeServer server;
   TestLoop loop;
-  AsyncClient client(loop.get(), Options({server.address()}));
+  AsyncClient client(loop.get(), OptionsOf({server.address()}));
   int answered = 0;
   for (int i = 0; i < 10; ++i) {
     client.Join("concert", std::to_string(i), {},
@@ -101,7 +101,7 @@ TEST_CASE("calls wait for the connection that is being made, and go out in order
 
 TEST_CASE("while the daemon is known to be away calls fail at once, unsent, with a time to retry") {
   TestLoop loop;
-  ClientOptions options = Options({NobodysAddress(), NobodysAddress()});
+  ClientOptions options = OptionsOf({NobodysAddress(), NobodysAddress()});
   options.reconnect_delay_min_ms = options.reconnect_delay_max_ms = 60'000;
   AsyncClient client(loop.get(), options);
   for (int i = 0; i < 2; ++i) {
@@ -121,7 +121,7 @@ TEST_CASE("with wait_for_connection a call waits for the daemon to come back") {
   FakeServer server;
   server.Stop();
   TestLoop loop;
-  ClientOptions options = Options({server.address()});
+  ClientOptions options = OptionsOf({server.address()});
   options.wait_for_connection = true;
   AsyncClient client(loop.get(), options);
   std::optional<absl::Status> status;
@@ -136,7 +136,7 @@ TEST_CASE("with wait_for_connection a call waits for the daemon to come back") {
 
 TEST_CASE("a call that waits for the daemon in vain ends at its deadline, not sent") {
   TestLoop loop;
-  ClientOptions options = Options({NobodysAddress()});
+  ClientOptions options = OptionsOf({NobodysAddress()});
   options.wait_for_connection = true;
   AsyncClient client(loop.get(), options);
   std::optional<Failure> failure;
@@ -157,8 +157,8 @@ TEST_CASE("of several addresses the next is tried, and after a loss the one that
   AnswerAll(second);
   first.Stop();
   TestLoop loop;
-  AsyncClient client(loop.get(), Options({first.address(), "unix:/nowhere/at/all", "no address",
-                                          second.address()}));
+  AsyncClient client(loop.get(), OptionsOf({first.address(), "unix:/nowhere/at/all", "no address",
+                                            second.address()}));
   CHECK(Ping(loop, client).ok());
   CHECK(second.connections() == 1);
   first.Start();
@@ -177,20 +177,20 @@ TEST_CASE("names are looked up, Unix sockets connected to") {
   AnswerAll(local);
   TestLoop loop;
   const std::string port = tcp.address().substr(tcp.address().rfind(':'));
-  AsyncClient named(loop.get(), Options({"localhost" + port}));
+  AsyncClient named(loop.get(), OptionsOf({"localhost" + port}));
   CHECK(Ping(loop, named).ok());
-  AsyncClient unix_client(loop.get(), Options({local.address()}));
+  AsyncClient unix_client(loop.get(), OptionsOf({local.address()}));
   CHECK(Ping(loop, unix_client).ok());
-  AsyncClient nowhere(loop.get(), Options({"no-such-host.invalid:1"}));
+  AsyncClient nowhere(loop.get(), OptionsOf({"no-such-host.invalid:1"}));
   CHECK(RefusalOf(Ping(loop, nowhere))->message.find("looked up") != std::string::npos);
-  AsyncClient none(loop.get(), Options({}));
+  AsyncClient none(loop.get(), OptionsOf({}));
   CHECK(RefusalOf(Ping(loop, none))->message.find("no address") != std::string::npos);
 }
 
 TEST_CASE("without reconnect a lost connection is final") {
   FakeServer server;
   TestLoop loop;
-  ClientOptions options = Options({server.address()});
+  ClientOptions options = OptionsOf({server.address()});
   options.reconnect = false;
   AsyncClient client(loop.get(), options);
   std::optional<Failure> failure;
@@ -215,7 +215,7 @@ TEST_CASE("without reconnect and without a daemon the first failure is final") {
   FakeServer server;
   server.Stop();
   TestLoop loop;
-  ClientOptions options = Options({server.address()});
+  ClientOptions options = OptionsOf({server.address()});
   options.reconnect = false;
   options.wait_for_connection = true;
   AsyncClient client(loop.get(), options);
@@ -238,7 +238,7 @@ TEST_CASE("a daemon that does not greet as it should is not one, and is tried ag
     AnswerAll(server);
     server.SetGreeting(greeting);
     TestLoop loop;
-    ClientOptions options = Options({server.address()});
+    ClientOptions options = OptionsOf({server.address()});
     options.connect_timeout_ms = 50;
     AsyncClient client(loop.get(), options);
     const Failure failure = FailureOf(Ping(loop, client)).value();
@@ -254,7 +254,7 @@ TEST_CASE("a daemon that does not greet as it should is not one, and is tried ag
 TEST_CASE("a daemon that says why before it hangs up is quoted") {
   FakeServer server;
   TestLoop loop;
-  AsyncClient client(loop.get(), Options({server.address()}));
+  AsyncClient client(loop.get(), OptionsOf({server.address()}));
   std::optional<Failure> failure;
   client.Join("concert", "ann", {}, [&](const absl::StatusOr<VisitorReply>& reply) {
     failure = FailureOf(reply.status());
@@ -271,7 +271,7 @@ TEST_CASE("a daemon that says why before it hangs up is quoted") {
 TEST_CASE("a silent daemon is asked for a sign of life, then given up") {
   FakeServer server;
   TestLoop loop;
-  ClientOptions options = Options({server.address()});
+  ClientOptions options = OptionsOf({server.address()});
   options.silence_max_ms = 20;
   AsyncClient client(loop.get(), options);
   std::optional<Failure> failure;
@@ -290,7 +290,7 @@ TEST_CASE("a silent daemon is asked for a sign of life, then given up") {
 TEST_CASE("a sign of life keeps the connection") {
   FakeServer server;
   TestLoop loop;
-  ClientOptions options = Options({server.address()});
+  ClientOptions options = OptionsOf({server.address()});
   options.silence_max_ms = 20'000;
   int pings = 0;
   server.Answer([&](FakeServer& from, const Received& request) {
@@ -312,7 +312,7 @@ TEST_CASE(
        {Case{UnreachablePolicy::kHold, false}, Case{UnreachablePolicy::kLetPass, true}}) {
     FakeServer server;
     TestLoop loop;
-    ClientOptions options = Options({server.address()});
+    ClientOptions options = OptionsOf({server.address()});
     options.when_unreachable = policy;
     AsyncClient client(loop.get(), options);
     std::optional<absl::StatusOr<EnterReply>> entered;
@@ -365,7 +365,7 @@ TEST_CASE("a loop that was busy for longer than a deadline reads its answers fir
   FakeServer server;
   AnswerAll(server);
   TestLoop loop;
-  AsyncClient client(loop.get(), Options({server.address()}));
+  AsyncClient client(loop.get(), OptionsOf({server.address()}));
   CHECK(Ping(loop, client).ok());
   std::optional<absl::Status> status;
   client.Ping([&](const absl::StatusOr<PingReply>& reply) { status = reply.status(); },
@@ -396,7 +396,7 @@ TEST_CASE("sockets are close-on-exec") {
   AnswerAll(server);
   TestLoop loop;
   before = open_fds();
-  AsyncClient client(loop.get(), Options({server.address()}));
+  AsyncClient client(loop.get(), OptionsOf({server.address()}));
   CHECK(Ping(loop, client).ok());
   int more = 0;
   for (const int fd : open_fds()) {

@@ -13,7 +13,7 @@ struct Unit {
   uint64_t ms;
 };
 
-constexpr Unit kUnits[] = {
+constexpr Unit kTimeUnits[] = {
     {"d", 86'400'000}, {"h", 3'600'000}, {"min", 60'000}, {"s", 1000}, {"ms", 1}};
 
 uint64_t Rounded(uint64_t number, uint64_t unit) {
@@ -22,7 +22,7 @@ uint64_t Rounded(uint64_t number, uint64_t unit) {
 
 // The largest unit of which there is at least one.
 const Unit& UnitOf(uint64_t duration_ms) {
-  const Unit* unit = kUnits;
+  const Unit* unit = kTimeUnits;
   while (unit->ms > std::max<uint64_t>(1, duration_ms)) ++unit;
   return *unit;
 }
