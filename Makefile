@@ -342,7 +342,7 @@ sim: deps
 
 sim-canaries: deps
 	+@$(again) CANARIES=1 build/canaries/bin/sim
-	@build/canaries/bin/sim $(if $(CANARY),--canary $(CANARY),--canaries) $(SIM_FLAGS)
+	@build/canaries/bin/sim $(if $(CANARY),--canary $(CANARY),--canaries) $(or $(strip $(SIM_FLAGS)),--seeds 800)
 
 # Of unit tests and behaviour scripts, and of the three folders whose every branch decides something.
 COVERED := protocol server/engine server/storage

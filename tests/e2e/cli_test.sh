@@ -201,6 +201,27 @@ expect_json 0 '"state":"waiting"' join concert "$(printf 'kim\033[2J')"
 wait "$watcher" && tail -n 1 "$scratch/watched" | grep -qE '  kim\\x1b\[2J is waiting: lane 128, arrival [0-9]+$' &&
   passed=$((passed + 1)) || { failed=$((failed + 1)); echo "failed: a watch of a room tells events in words"; sed 's/^/  | /' "$scratch/watched"; }
 
+# --- stock ---
+expect 0 'stock +2' room create tickets stock=2 stock_oversubscribe=1.5
+expect_json 0 '"state":"active"' enter tickets buyer
+buyer=$(value_of token)
+expect_json 0 '"state":"active"' enter tickets second
+second=$(value_of token)
+expect_json 0 '"state":"active"' enter tickets third
+expect_json 0 '"state":"waiting"' join tickets fourth
+expect 2 'units is .*, it takes a whole number' finish tickets buyer "$buyer" --completed --units many
+expect 1 'invalid: units' finish tickets buyer "$buyer" --units 2
+expect_json 0 '"reason":"completed"' finish tickets buyer "$buyer" --completed --units 2
+expect 0 'fourth is waiting: .*sold out' status tickets fourth
+expect 1 'sold_out' join tickets fifth
+expect_json 0 '"reason":"completed"' finish tickets second "$second" --completed
+expect 0 '2 units sold, 1 units oversold' room show tickets
+expect_json 0 '"stock":"0".*"sold_units_total":2,"oversold_units_total":1' room show tickets
+expect 1 'only 0 units are left' room set tickets stock=-1
+expect 0 'stock +3' room set tickets stock=+3
+expect_json 0 '"state":"admitted"' status tickets fourth
+expect 2 'stock is .*, it takes units left' room set tickets stock=some
+
 # --- the connection is lost ---
 "$bin/anteroom" watch concert >"$scratch/watched" 2>&1 </dev/null &
 watcher=$!
@@ -222,27 +243,6 @@ expect 0 'is whole' log check "$scratch/data"
 printf '\xff' | dd of="$scratch/data/00000001.log" bs=1 seek=560 conv=notrunc 2>/dev/null
 expect_json 1 '"error":"damaged","message":"00000001.log at byte 512' log check "$scratch/data"
 expect_json 1 '"error":"not_found"' log check "$scratch/nowhere"
-
-# --- stock ---
-expect 0 'stock +2' room create tickets stock=2 stock_oversubscribe=1.5
-expect_json 0 '"state":"active"' enter tickets buyer
-buyer=$(value_of token)
-expect_json 0 '"state":"active"' enter tickets second
-second=$(value_of token)
-expect_json 0 '"state":"active"' enter tickets third
-expect_json 0 '"state":"waiting"' join tickets fourth
-expect 2 'units is .*, it takes a whole number' finish tickets buyer "$buyer" --completed --units many
-expect 1 'invalid: units' finish tickets buyer "$buyer" --units 2
-expect_json 0 '"reason":"completed"' finish tickets buyer "$buyer" --completed --units 2
-expect 0 'fourth is waiting: .*sold out' status tickets fourth
-expect 1 'sold_out' join tickets fifth
-expect_json 0 '"reason":"completed"' finish tickets second "$second" --completed
-expect 0 '2 units sold, 1 units oversold' room show tickets
-expect_json 0 '"stock":"0".*"sold_units_total":2,"oversold_units_total":1' room show tickets
-expect 1 'only 0 units are left' room set tickets stock=-1
-expect 0 'stock +3' room set tickets stock=+3
-expect_json 0 '"state":"admitted"' status tickets fourth
-expect 2 'stock is .*, it takes units left' room set tickets stock=some
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
