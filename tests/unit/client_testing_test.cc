@@ -461,7 +461,7 @@ TEST_CASE("testing: whoever is watched is heard from, others have left when wait
   REQUIRE(test.client.Ping().ok());
   test.daemon.Advance(absl::Minutes(10));
   CHECK(test.daemon.Counts("shop")->waiting == 0);
-  CHECK(test.diary.Take() == "");
+  CHECK(test.diary.Take().empty());
 }
 
 TEST_CASE("testing: a change of the room is told to those who wait, its end to all") {
