@@ -77,9 +77,12 @@ inline constexpr size_t kInputBytesMin = 1024;
 inline constexpr size_t kInputBytesMax = (size_t{1} << 20) + 4096;
 // Wrong proofs of one connection; with the last of them it is closed.
 inline constexpr int kWrongProofsMax = 3;
-// An emptied buffer larger than this is given back at once, one below it when its connection has
-// been quiet for a second or two.
+// An emptied buffer of input larger than this is given back at once, one below it when its
+// connection has been quiet for a second or two.
 inline constexpr size_t kIdleBufferBytesMax = 64 * 1024;
+// The same of output. Small: what is kept for a second between connections that stay leaves holes
+// that nobody can use when it goes, while what goes at once is what the next connection takes.
+inline constexpr size_t kIdleOutputBytesMax = 256;
 // Memory that connections have let go of is given to the system when there is so much of it, and at
 // most so often: that takes some milliseconds when thousands have gone, and under a crowd that
 // comes and goes it would only be asked for again. Not much, for the last few of a crowd, scattered

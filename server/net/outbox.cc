@@ -27,7 +27,7 @@ void Outbox::Release(uint64_t sequence) {
     first_run_ = 0;
     held_begin_ = 0;
     held_.clear();
-    if (held_.capacity() > limits::kIdleBufferBytesMax) held_.shrink_to_fit();
+    if (held_.capacity() > limits::kIdleOutputBytesMax) held_.shrink_to_fit();
     return;
   }
   held_begin_ = end;

@@ -116,14 +116,13 @@ struct Daemon {
 using Crowd = std::vector<std::unique_ptr<RawClient>>;
 
 // Each has said hello and asked something; `questions` at once, to have larger buffers used.
-template <Operation kOperation>
 Crowd Gather(Daemon* daemon, size_t count, uint32_t questions) {
   Crowd crowd;
   crowd.reserve(count);
   std::string asked;
   for (uint32_t i = 1; i <= questions; ++i) {
-    protocol::AppendFrame(static_cast<uint8_t>(kOperation), protocol::FrameKind::kRequest, i,
-                          typename protocol::RequestOf<kOperation>::Message{}, &asked);
+    protocol::AppendFrame(static_cast<uint8_t>(Operation::kHealth), protocol::FrameKind::kRequest,
+                          i, protocol::RequestOf<Operation::kHealth>::Message{}, &asked);
   }
   for (size_t i = 0; i < count; ++i) {
     const std::string address = "127.0.0." + std::to_string(2 + i / kConnectionsPerAddress);
@@ -144,7 +143,7 @@ TEST_CASE("an idle connection costs at most a KiB, and when it is gone nothing")
   REQUIRE(bytes_before > 0);
   long taken_bytes = 0;
   {
-    const Crowd crowd = Gather<Operation::kPing>(&daemon, count, 1);
+    const Crowd crowd = Gather(&daemon, count, 1);
     REQUIRE(daemon.Connections() == count + 1);
     taken_bytes = daemon.MemoryBytes() - bytes_before;
     const long bytes_each = taken_bytes / static_cast<long>(std::max<size_t>(count, 1));
@@ -169,7 +168,7 @@ TEST_CASE("nor does one more than that who has proven credentials") {
   const size_t count = std::min<size_t>(ConnectionsPossible(), 5'000);
   Daemon daemon(true);
   const long bytes_before = daemon.MemoryBytes();
-  const Crowd crowd = Gather<Operation::kPing>(&daemon, count, 1);
+  const Crowd crowd = Gather(&daemon, count, 1);
   const long bytes_each = (daemon.MemoryBytes() - bytes_before) / static_cast<long>(count);
   std::printf("%zu idle connections with credentials: %ld bytes each\n", count, bytes_each);
   CHECK(bytes_each <= kBytesPerConnectionMax);
@@ -179,7 +178,7 @@ TEST_CASE("who was busy and is idle costs no more than who always was") {
   const size_t count = std::min<size_t>(ConnectionsPossible(), 2'000);
   Daemon daemon;
   const long bytes_before = daemon.MemoryBytes();
-  const Crowd crowd = Gather<Operation::kHealth>(&daemon, count, 500);
+  const Crowd crowd = Gather(&daemon, count, 500);
   const auto bytes_each = [&] {
     return (daemon.MemoryBytes() - bytes_before) / static_cast<long>(count);
   };
