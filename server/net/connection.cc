@@ -181,7 +181,7 @@ void Connection::Flush() {
   }
   if (sent == static_cast<int>(ready.size())) {
     ready.clear();
-    if (ready.capacity() > limits::kIdleBufferBytesMax) ready.shrink_to_fit();
+    if (ready.capacity() > limits::kIdleOutputBytesMax) ready.shrink_to_fit();
     AfterSending();
     return;
   }
@@ -201,7 +201,7 @@ void Connection::Flush() {
     return;
   }
   stalled_since_ms_ = host_->loop_ms();
-  unsent_bytes_ = uv_stream_get_write_queue_size(stream());
+  unsent_bytes_ = unsent_bytes();
 }
 
 void Connection::OnWritten(int status) {
@@ -268,9 +268,9 @@ void Connection::CloseWhenOverdue(uint64_t linger_ms_max) {
     return now_ms - since_ms > max_ms;
   };
   if (stalled_since_ms_ != 0) {
-    const size_t unsent_bytes = uv_stream_get_write_queue_size(stream());
-    if (unsent_bytes != unsent_bytes_) {
-      unsent_bytes_ = unsent_bytes;
+    const size_t now_bytes = unsent_bytes();
+    if (now_bytes != unsent_bytes_) {
+      unsent_bytes_ = now_bytes;
       stalled_since_ms_ = now_ms;
     } else if (over(stalled_since_ms_, limits::kOutputStalledMsMax)) {
       Close();

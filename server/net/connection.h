@@ -145,6 +145,8 @@ class Connection final : public Subscriber {
 
   // What it takes, with a place in each list that its host may have it in.
   size_t held_bytes() const;
+  // What the socket has not taken yet.
+  size_t unsent_bytes() { return uv_stream_get_write_queue_size(stream()); }
 
   void check_invariants() const;
 
