@@ -78,6 +78,16 @@ cli room set concert mode=paused >/dev/null
 check 'a paused room' run 0 apply "$rooms" --yes
 check 'stays paused unless the file says' says "$out" '^keep concert +mode paused'
 
+cli room create tickets stock=200 >/dev/null
+check 'a room with a stock alone is exported' run 0 export tickets
+cp "$out" "$scratch/tickets.toml"
+check 'as that' says "$out" '^stock = 200$'
+check 'and applied' run 0 apply "$scratch/tickets.toml" --yes
+check 'without a change' says "$out" '^nothing to change; 1 unchanged'
+check 'it is deleted' run 0 room delete tickets --yes
+check 'and made of the file' run 0 apply "$scratch/tickets.toml" --yes
+check 'with its stock' says <(cli --output json room show tickets) '"stock":"200"'
+
 cat >"$rooms" <<'END'
 [rooms.concert]
 rte = "50/s"

@@ -76,27 +76,33 @@ TEST_CASE("rooms file: no rooms are said to be none") {
 }
 
 TEST_CASE("rooms file: everything wrong is said at once, with its line") {
-  CHECK(
-      Problems("[defaults]\n"
-               "clame_ttl = \"5m\"\n"
-               "[rooms.sale]\n"
-               "rte = \"50/s\"\n"
-               "capacity = \"many\"\n"
-               "waiting_ttl = true\n"
-               "[rooms.Sale]\n"
-               "rate = \"5/s\"\n"
-               "[rooms.bare]\n"
-               "session_ttl = \"5m\"\n"
-               "[room.other]\n"
-               "rate = \"5/s\"\n") ==
-      "2: there is no setting \"clame_ttl\", did you mean claim_ttl?\n"
-      "4: there is no setting \"rte\", did you mean rate?\n"
-      "5: capacity is \"many\", it takes a whole number like 100, or none\n"
-      "6: waiting_ttl is true or false, it takes text as in rate = \"50/s\", or a whole number\n"
-      "7: a room's name is 1 to 64 of a-z 0-9 . _ -, not \"Sale\"\n"
-      "9: room \"bare\" says neither rate nor capacity: it takes at least one of them, if only as "
-      "\"none\"\n"
-      "11: there is no table \"room\", did you mean rooms?\n");
+  CHECK(Problems("[defaults]\n"
+                 "clame_ttl = \"5m\"\n"
+                 "[rooms.sale]\n"
+                 "rte = \"50/s\"\n"
+                 "capacity = \"many\"\n"
+                 "waiting_ttl = true\n"
+                 "[rooms.Sale]\n"
+                 "rate = \"5/s\"\n"
+                 "[rooms.bare]\n"
+                 "session_ttl = \"5m\"\n"
+                 "[room.other]\n"
+                 "rate = \"5/s\"\n") ==
+        "2: there is no setting \"clame_ttl\", did you mean claim_ttl?\n"
+        "4: there is no setting \"rte\", did you mean rate?\n"
+        "5: capacity is \"many\", it takes a whole number like 100, or none\n"
+        "6: waiting_ttl is true or false, it takes text as in rate = \"50/s\", or a whole number\n"
+        "7: a room's name is 1 to 64 of a-z 0-9 . _ -, not \"Sale\"\n"
+        "9: room \"bare\" says neither rate nor capacity nor stock: it takes at least one of them, "
+        "if "
+        "only as \"none\"\n"
+        "11: there is no table \"room\", did you mean rooms?\n");
+}
+
+TEST_CASE("rooms file: a stock alone is enough, and is a number of units, not a change") {
+  CHECK(Problems("[rooms.sale]\nstock = 200\n").empty());
+  CHECK(Problems("[rooms.sale]\nstock = \"+4\"\nrate = \"5/s\"\nclaim_ttl = \"5m\"\n") ==
+        "2: stock is +4: a file says how many there are, not a change\n");
 }
 
 TEST_CASE("rooms file: a number where a unit is wanted") {

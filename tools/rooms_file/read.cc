@@ -136,10 +136,10 @@ class Reading {
     const auto says = [&](std::string_view setting) {
       return table->contains(setting) || (defaults != nullptr && defaults->contains(setting));
     };
-    if (whole && !says("rate") && !says("capacity")) {
+    if (whole && !says("rate") && !says("capacity") && !says("stock")) {
       Say(key.source(), "room " + Quoted(name) +
-                            " says neither rate nor capacity: it takes at least one of them, if "
-                            "only as \"none\"");
+                            " says neither rate nor capacity nor stock: it takes at least one of "
+                            "them, if only as \"none\"");
     }
   }
 
@@ -160,7 +160,7 @@ class Reading {
                 ", it takes text as in rate = \"50/s\", or a whole number";
       } else {
         wrong = protocol::ParseSetting(name, TextOf(value), settings);
-        if (wrong.empty() && settings->stock && settings->stock->relative()) {
+        if (wrong.empty() && name == "stock" && settings->stock->relative()) {
           wrong = "stock is " + TextOf(value) + ": a file says how many there are, not a change";
         }
       }
