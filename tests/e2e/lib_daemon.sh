@@ -27,6 +27,21 @@ end_tracer() {
   tracer=
 }
 
+# attach STRACE...: that strace looks at the daemon; false, and none, when it cannot, with the reason in $scratch/attached.
+attach() {
+  # What an earlier one said is no sign.
+  : >"$scratch/attached"
+  "$@" -p "$daemon" 2>"$scratch/attached" &
+  tracer=$!
+  for _ in {1..500}; do
+    holds "$scratch/attached" attached && return 0
+    kill -0 "$tracer" 2>/dev/null || break
+    pause 0.01
+  done
+  end_tracer
+  return 1
+}
+
 # launch FLAG...: starts it and does not wait.
 launch() {
   "${under[@]}" "$bin/anteroomd" --listen none --unix "$scratch/socket" --data "$data" "$@" >"$scratch/log" 2>&1 &

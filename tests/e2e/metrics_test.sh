@@ -124,15 +124,7 @@ check 'with all that it had' shows 'anteroom_room_joined_total{room="sale"} 4'
 check 'that is said too' says "$scratch/exporter" 'the daemon answers'
 
 # --- a daemon whose disk hangs ---
-: >"$scratch/attached"
-strace -f -o "$scratch/trace" -e trace=fdatasync -e inject=fdatasync:delay_enter=30000000 -p "$daemon" 2>"$scratch/attached" &
-tracer=$!
-for _ in {1..500}; do
-  holds "$scratch/attached" attached && break
-  kill -0 "$tracer" 2>/dev/null || break
-  pause 0.01
-done
-if holds "$scratch/attached" attached; then
+if attach strace -f -o "$scratch/trace" -e trace=fdatasync -e inject=fdatasync:delay_enter=30000000; then
   timeout 60 "$bin/anteroom" join sale late >/dev/null 2>&1 </dev/null &
   joining=$!
   pause 0.3

@@ -82,17 +82,7 @@ check 'every token is good again' everybody_is_good
 # --- a disk with faults ---
 # inject PATH CALL:FAULT
 inject() {
-  # What an earlier one said is no sign.
-  : >"$scratch/attached"
-  strace -f -o "$scratch/trace" -P "$1" -e "trace=${2%%:*}" -e "inject=$2" -p "$daemon" 2>"$scratch/attached" &
-  tracer=$!
-  for _ in {1..500}; do
-    holds "$scratch/attached" attached && return 0
-    kill -0 "$tracer" 2>/dev/null || break
-    pause 0.01
-  done
-  end_tracer
-  return 1
+  attach strace -f -o "$scratch/trace" -P "$1" -e "trace=${2%%:*}" -e "inject=$2"
 }
 if ! inject "$data/secrets.tmp" rename:error=EIO; then
   echo "the rest is left out, for strace cannot look at a process here: $(cat "$scratch/attached")"

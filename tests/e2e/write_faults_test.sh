@@ -102,16 +102,7 @@ launch() {
 # trace: strace looks at the daemon, as $tracing says; no $tracer when it cannot, or is not asked to.
 trace() {
   [ ${#tracing[@]} -gt 0 ] || return 0
-  # What an earlier one said is no sign.
-  : >"$scratch/attached"
-  "${tracing[@]}" -p "$daemon" 2>"$scratch/attached" &
-  tracer=$!
-  for _ in {1..500}; do
-    holds "$scratch/attached" attached && return
-    kill -0 "$tracer" 2>/dev/null || break
-    pause 0.01
-  done
-  end_tracer
+  attach "${tracing[@]}"
 }
 
 # segment HOW_MANY: the path of the last segment file, or of one that many beyond.
