@@ -277,7 +277,7 @@ $(eval $(call archive,libanteroom_testing,$(TESTING_SOURCES) $(call sources,serv
 
 archives = $(patsubst %,$(BUILD)/lib/%.a,$1)
 SERVER_ARCHIVES := $(call archives,$(patsubst %,libserver_%,$(SERVER_PARTS)) libanteroom_protocol)
-TOOL_ARCHIVES := $(call archives,libtools libanteroom libserver_storage libserver_net libserver_engine libserver_auth libserver_base)
+TOOL_ARCHIVES := $(call archives,libtools libanteroom libserver_storage libserver_engine libserver_auth libserver_base)
 EVERY_ARCHIVE := $(call archives,libtest_support libserver_app libtools libanteroom libanteroom_testing) \
   $(SERVER_ARCHIVES)
 

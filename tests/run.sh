@@ -109,11 +109,11 @@ if tools/install_deps.sh fuzz; then
   begin fuzz SANITIZE=fuzz build/fuzz/bin/fuzzer
 fi
 export ANTEROOM_BIN=$PWD/build/asan/bin
-part unit 420 build/asan/bin/unit_tests
+part unit 300 build/asan/bin/unit_tests
 part scripts 240 build/asan/bin/script_tests
 # Each planted bug is found; the sanitized build is the one in which they can be planted.
 # The rarest is found in one seed of sixty.
-part sim-canaries 600 build/asan/bin/sim --canaries --seeds 800 --jobs "$jobs"
+part sim-canaries 300 build/asan/bin/sim --canaries --seeds 800 --jobs "$jobs"
 # The tests themselves as before; the daemon that they start is the sanitized one.
 for name in daemon_test network_faults_test; do
   part "e2e/$name-sanitized" 180 "build/bin/$name"
