@@ -174,6 +174,28 @@ TEST_CASE("--max-hello-time, --max-frame-time: who is too slow is closed") {
   CHECK(running.client.Call<Operation::kPing>({}));
 }
 
+TEST_CASE("--max-hello-time: nobody is closed sooner, whenever they come") {
+  constexpr std::chrono::milliseconds kLimit(500);
+  Running running({"--max-hello-time", "500ms"});
+  // The daemon looks once a second: these come all over one.
+  constexpr size_t kStrangers = 10;
+  std::vector<steady_clock::duration> stayed(kStrangers);
+  std::vector<std::thread> strangers;
+  strangers.reserve(kStrangers);
+  for (size_t i = 0; i < kStrangers; ++i) {
+    strangers.emplace_back([&, i] {
+      RawClient silent;
+      const auto came = steady_clock::now();
+      if (silent.ConnectTcp(running.daemon.port()) && silent.AtEnd()) {
+        stayed[i] = steady_clock::now() - came;
+      }
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  for (std::thread& stranger : strangers) stranger.join();
+  for (const auto& time : stayed) CHECK(time >= kLimit);
+}
+
 // What a connection has sent, or was answered, while it reads nothing of it, as the daemon counts
 // its memory.
 uint64_t BytesOfAGlutton(const Arguments& flags, const std::string& questions, uint64_t enough) {
